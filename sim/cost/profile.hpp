@@ -1,0 +1,107 @@
+// What did the fit find? Cost parameters of one GPU type's kernels, by kernel path ("vllm-0.24.0/bfloat16"), and of
+// communication. Files: calibration/profiles/*.yaml, read by cost/load.cpp, written by `moe-sim fit`.
+// Equations: docs in cost/compute.hpp and cost/collective.hpp. Units are in the field names.
+#pragma once
+#include <map>
+#include <string>
+#include <vector>
+
+#include "cost/gpu.hpp"
+
+namespace moe {
+
+/// What is known about how good a path's fit is, and where it holds.
+struct FitQuality {
+  double median_pct = 0;      ///< |predicted/measured - 1| on held-out shapes, all rows
+  double p90_pct = 0;
+  double cold_median_pct = 0; ///< the same on rows whose data came from DRAM; 0: not known
+  double cold_p90_pct = 0;
+  std::map<std::string, std::pair<double, double>> range;  ///< fitted range by size name: m, n, k, tokens, ...
+  std::string source;
+};
+
+struct GemmRegime {
+  int m_max = 0;              ///< applies to m <= m_max; regimes ascend
+  int bm = 0, bn = 0;         ///< output tile
+  double tau_ns = 0;          ///< time of one tile per element of K
+};
+
+struct DenseGemmPath {
+  double bytes_per_weight = 2, t0_us = 0, cq_us_per_Melem = 0, dram_eff = 0.8, l2_tbps = 0, eps_us = 0, p = 2,
+         wave_quant = 0;
+  int split_k_max = 1, split_k_min_k = 0;
+  std::vector<GemmRegime> regimes;
+  ComputeType compute = ComputeType::bf16;
+  std::vector<std::string> includes;  ///< what the time contains besides the multiply: quantise, gap
+  FitQuality quality;
+};
+
+/// How many rows one M tile of the grouped GEMM holds (kernels.md 2): name and parameters.
+struct TileRule {
+  std::string kind;           ///< fix, mar, mrl, tri, trl, ada, adl
+  std::vector<double> values;
+};
+
+struct MoePath {
+  double bytes_per_weight = 2, bytes_per_activation = 2;
+  TileRule tile;
+  int bn1 = 0, bn2 = 0;
+  double t0_us = 0, ck_us = 0, ctok_us = 0, cE_us = 0, cA_us = 0, crow_us_per_MB = 0, dram_eff = 0.8, l2_tbps = 0,
+         tau0_ns = 0, tau1_ns_per_row = 0, eps_us = 0, p = 2, wave_quant = 0;
+  bool table_rows_clamped = false;  ///< only for evaluating benchmark rows (kernels.md 2, "clamp")
+  ComputeType compute = ComputeType::bf16;
+  std::vector<std::string> includes;  ///< topk, permute, quantise, activation, finalise, gap
+  FitQuality quality;
+};
+
+struct AttentionPath {
+  int head_tile = 16, max_splits = 1, min_chunk = 64;
+  double ctas_per_sm = 1, t0_us = 0, cq_us_per_MB = 0, reduce_us = 0, dram_eff = 0.8, l2_tbps = 0,
+         tau_us_per_token = 0, eps_us = 0, p = 2, wave_quant = 0;
+  std::string split_rule;     ///< empty: kernels.md 2; else a named rule of the stack's kernel
+  std::vector<std::string> includes;
+  FitQuality quality;
+};
+
+/// t = t0 + smax(c x, bytes / rate; p): casts, norms, copies, state updates, batched products.
+struct ElementwisePath {
+  double t0_us = 0, c_us = 0, dram_eff = 0.8, l2_tbps = 0, p = 2;
+  std::vector<std::string> includes;
+  FitQuality quality;
+};
+
+/// Communication constants of this GPU type, by transport name: p2p, shm, shm_x, nvlink (comm.md 3 and 4).
+struct TransportCost {
+  double alpha_ll_us = 0;     ///< latency of one LL hop
+  double tau_ll_us = 0;       ///< one further LL pass of 4096 B per channel
+  double tau1_ll_us = 0;      ///< issue time of a full pass
+  double alpha_simple_us = 0;
+  double rate_simple_GBps = 0;
+};
+
+struct CommCost {
+  double t_base_us = 0;       ///< launch and exit of a collective kernel
+  double tail_ll = 0, tail_simple = 0;
+  double wire_GBps = 0;       ///< ceiling of SM stores on the wire
+  double b_simple_us = 0;     ///< pipeline fill of Simple
+  double ll128_alpha_factor = 1.9, ll128_rate_GBps = 0;
+  std::map<std::string, TransportCost> transport;
+  // all-to-all by grouped send/receive
+  double a2a_base_us = 0, a2a_peer_us = 0, a2a_first = 0, a2a_tau = 0, a2a_simple_us = 0;
+  std::map<int, double> a2a_rate_GBps;  ///< by ranks
+  std::map<int, double> a2a_threads;    ///< LL threads per peer, by ranks
+  FitQuality quality;
+};
+
+struct Profile {
+  std::string name;           ///< file name without .yaml
+  GpuSpec gpu;
+  std::vector<std::string> provenance;
+  std::map<std::string, DenseGemmPath> dense_gemm;
+  std::map<std::string, MoePath> moe;
+  std::map<std::string, AttentionPath> attention;    ///< gqa and mla cores
+  std::map<std::string, ElementwisePath> elementwise;
+  CommCost comm;
+};
+
+}  // namespace moe

@@ -1,0 +1,96 @@
+// What is the box? Devices, directed links, and the route between any two devices.
+// Files: topologies/*.yaml, read by machine/load.cpp; routes by machine/routes.cpp (Boost.Graph stays in there).
+//
+// Example: two GPUs behind one switch are devices gpu0, gpu1, sw0 and the links gpu0→sw0, sw0→gpu0, gpu1→sw0,
+// sw0→gpu1, each with its own capacity. route(gpu0, gpu1) = {gpu0→sw0, sw0→gpu1}.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/units.hpp"
+
+namespace moe {
+
+enum class DeviceKind { gpu, pcie_switch, root_port, root_complex, socket, host_memory, nvswitch, nic, network };
+
+struct Device {
+  std::string name;
+  DeviceKind kind = DeviceKind::gpu;
+  int socket = -1;  ///< CPU socket it hangs on; -1: none
+  int node = 0;     ///< server it belongs to
+};
+
+/// port: a GPU's PCIe x16. uplink: switch to root port. chip: inside a switch chip. fabric: inside a CPU package.
+/// socket_link: between sockets (xGMI, UPI). nvlink. network: NIC to NIC.
+enum class LinkKind { port, uplink, chip, fabric, socket_link, nvlink, network };
+
+/// One direction. Capacity is payload bytes per second, from a measured single pair where there is one.
+struct Link {
+  int from = 0;  ///< position in Machine::devices
+  int to = 0;
+  LinkKind kind = LinkKind::port;
+  Bandwidth capacity;
+  Seconds latency{0};
+  std::string name;  ///< "gpu0 → sw0"
+};
+
+/// A limit on the sum over several links, e.g. both directions of a socket interconnect.
+struct SharedLimit {
+  std::string name;
+  std::vector<int> links;
+  Bandwidth capacity;
+};
+
+/// What NCCL does and believes on this machine, for communicators of a given size (comm.md 3 and 4).
+struct NcclBelief {
+  int ranks = 0;          ///< applies to communicators up to this many ranks; entries ascend
+  int channels = 2;       ///< ring channels of the graph search
+  double graph_GBps = 0;  ///< bus bandwidth that its tuner believes; only used to choose a protocol
+};
+
+/// NCCL_P2P_LEVEL: up to which kind of path GPUs talk directly. off: everything bounces through host memory.
+enum class P2pLevel { off, nvlink, same_switch, cross_switch, host_bridge, system };
+
+struct Machine {
+  std::string name;
+  std::string summary;
+  std::string gpu;                   ///< calibration/gpus/<gpu>.yaml
+  std::vector<Device> devices;
+  std::vector<Link> links;
+  std::vector<SharedLimit> limits;
+  std::vector<int> gpus;             ///< device of GPU 0, 1, ...
+  P2pLevel p2p_level = P2pLevel::same_switch;
+  std::vector<NcclBelief> nccl;
+  bool posted_write_collapse = false;  ///< comm.md 2, rule 4
+  bool read_fan_out = false;           ///< comm.md 2, rule 5
+  std::vector<double> gpu_speed;       ///< per GPU, 1 = nominal (power caps, clocks); empty: all 1
+  double price_per_hour = 0;           ///< USD, 0: unknown
+  double power_watts = 0;              ///< of the whole box under decode, 0: unknown
+  std::vector<std::string> measured;     ///< which numbers were measured, and where
+  std::vector<std::string> unvalidated;  ///< which were not; reports repeat this
+};
+
+/// Links from one device to another on the path of least latency, never through a third GPU.
+/// Throws Infeasible("route") when there is none.
+struct Route {
+  std::vector<int> links;
+  Seconds latency{0};  ///< sum over the links, without the sender's own overhead
+};
+
+/// All GPU-to-GPU (and GPU-to-host-memory) routes of a machine, computed once.
+class Routes {
+ public:
+  explicit Routes(const Machine& machine);
+  /// Between devices (positions in Machine::devices).
+  const Route& between(int from, int to) const;
+  /// Between GPU numbers.
+  const Route& between_gpus(int from, int to) const;
+
+ private:
+  const Machine* machine_;
+  mutable std::map<std::pair<int, int>, Route> found_;
+};
+
+}  // namespace moe
