@@ -1,0 +1,156 @@
+// The keys of an experiment file.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "experiment/experiment.hpp"
+
+namespace moe {
+namespace {
+
+void bind_names(Fields& f, Experiment& e) {
+  int schema = 0;
+  f.integer("schema", schema, Need::required, Range::between(1, 1), "version of this file format");
+  f.text("question", e.question, Need::optional, "what this experiment wants to know, in one sentence");
+  f.text("model", e.model, Need::required, "name of a file in models/, or a path");
+  f.text("checkpoint", e.checkpoint, Need::optional, "id of one of the model's checkpoints; default: its first");
+  f.text("machine", e.machine, Need::required, "name of a file in topologies/, or a path");
+  f.text("profile", e.profile, Need::required, "name of a file in calibration/profiles/, or a path");
+  f.text("stack", e.stack, Need::required, "name of a file in calibration/stacks/, or a path");
+  f.choice("kv_dtype", e.kv_dtype, {"bf16", "fp8"}, Need::optional, "number format of the KV cache");
+}
+
+/// gpus: 8, or gpus: [0, 1, 4, 5].
+void bind_gpus(Fields& f, Experiment& e) {
+  const Node* node = f.raw("gpus", "count or list", Need::optional,
+                           "GPUs of the machine that take part; default: the first ones that the plan needs");
+  if (node == nullptr) return;
+  const std::vector<Node> single{*node};
+  for (const Node& item : node->is_list() ? node->items : single) {
+    const Parsed parsed = parse_quantity(item.text, Unit::count);
+    if (!item.is_scalar() || !parsed.problem.empty() || parsed.value < 0 || parsed.value > 4096)
+      return f.error("gpus", fmt::format("invalid GPU number or count `{}`", item.text), "write `8` or `[0, 1, 2, 3]`");
+    const int gpu = static_cast<int>(parsed.value);
+    if (node->is_scalar()) {
+      if (gpu == 0) return f.error("gpus", "`gpus` must be at least 1");
+      for (int i = 0; i < gpu; ++i) e.gpus.push_back(i);
+    } else if (std::find(e.gpus.begin(), e.gpus.end(), gpu) != e.gpus.end()) {
+      return f.error("gpus", fmt::format("GPU {} is listed twice", gpu));
+    } else {
+      e.gpus.push_back(gpu);
+    }
+  }
+}
+
+void bind_batch(Fields& f, Experiment& e) {
+  f.section("batch", Need::required, "the running batch", [&](Fields& g) {
+    g.integer("sequences", e.batch.sequences, Need::required, Range::between(1, 1 << 20), "sequences in the step");
+    g.numbers("context", e.batch.context, Unit::count, Need::required, Range::between(0, 1 << 28),
+              "cached tokens before the step: one number, or one per sequence (k = 1024)");
+    if (e.batch.context.empty()) g.error("context", "`context` is empty");
+    if (e.batch.context.size() > 1 && static_cast<int>(e.batch.context.size()) != e.batch.sequences)
+      g.error("context", fmt::format("`context` lists {} sequences, `sequences` is {}", e.batch.context.size(),
+                                     e.batch.sequences));
+  });
+}
+
+void bind_routing(Fields& f, Routing& r) {
+  f.section("routing", Need::optional, "how tokens choose experts", [&](Fields& g) {
+    g.choice("kind", r.kind, {"uniform", "power_law"}, Need::optional, "popularity of experts");
+    g.number("alpha", r.alpha, Need::optional, Range::between(0, 10), "exponent of the power law");
+    if (r.kind == Routing::Kind::uniform && g.has("alpha"))
+      g.warning("alpha", "`alpha` has no effect with `kind: uniform`");
+    std::vector<double> s{r.similarity};
+    g.numbers("similarity", s, Unit::share, Need::optional, Range::between(0, 0.99),
+              "correlation of router scores between sequences; [value, high] widens the interval up to `high`");
+    if (s.size() > 2 || s.empty()) g.error("similarity", "`similarity` is one number, or [value, high]");
+    else r.similarity = s[0], r.similarity_high = s.size() == 2 ? s[1] : -1;
+    if (s.size() == 2 && s[1] < s[0]) g.error("similarity", "`high` must not be below the value");
+    std::int64_t seed = static_cast<std::int64_t>(r.seed);
+    g.integer("seed", seed, Need::optional, Range::not_negative(), "seed of the draws");
+    r.seed = static_cast<std::uint64_t>(seed);
+  });
+}
+
+void bind_claims(Fields& f, Experiment& e) {
+  f.list("expect", Need::optional, "claims about the result, checked after the run", [&](Fields& g, std::size_t) {
+    Claim c;
+    g.text("metric", c.metric, Need::required, "dotted key of result.json, or share.<category>");
+    const std::vector<std::string> metrics = known_metrics();
+    if (!c.metric.empty() && std::find(metrics.begin(), metrics.end(), c.metric) == metrics.end())
+      g.error("metric", fmt::format("unknown metric `{}`", c.metric), suggestion(c.metric, metrics));
+    g.number("value", c.value, Need::required, Range::any(), "claimed value, in the metric's unit");
+    std::string tolerance = "5 %";
+    g.text("tolerance", tolerance, Need::optional, "allowed distance: `5 %` of the value, or a number");
+    const bool relative = tolerance.find('%') != std::string::npos;
+    const Parsed parsed = parse_quantity(tolerance, relative ? Unit::share : Unit::number);
+    if (!parsed.problem.empty() || parsed.value < 0)
+      g.error("tolerance", fmt::format("invalid tolerance `{}`", tolerance), "write it like `5 %` or `0.2`");
+    c.tolerance = parsed.value;
+    c.tolerance_is_relative = relative;
+    g.text("source", c.source, Need::required, "who claims it");
+    g.text("note", c.note, Need::optional, "under which conditions it was stated");
+    e.claims.push_back(std::move(c));
+  });
+}
+
+void bind_what_if(Fields& f, Experiment& e) {
+  f.list("what_if", Need::optional, "further questions, each the same step with one change", [&](Fields& g, std::size_t) {
+    WhatIfRequest w;
+    g.text("name", w.name, Need::required, "what the report calls it");
+    if (const Node* set = g.raw("set", "map of experiment key: value", Need::optional, "keys to change")) {
+      if (!set->is_map()) g.error("set", "`set` must be a map of dotted key: value");
+      for (const Entry& entry : set->entries) {
+        if (entry.value.is_scalar()) w.set.emplace_back(entry.key, entry.value.text);
+        else g.error("set", fmt::format("`{}` needs a plain value", entry.key));
+      }
+    }
+    if (const Node* faster = g.raw("faster", "map of category: factor", Need::optional,
+                                   "breakdown categories, memory or links, and how many times as fast")) {
+      if (!faster->is_map()) g.error("faster", "`faster` must be a map of category: factor");
+      for (const Entry& entry : faster->entries) {
+        const Parsed factor = parse_number(entry.value.text);
+        if (!factor.problem.empty() || factor.value <= 0)
+          g.error("faster", fmt::format("`{}` needs a factor above 0", entry.key));
+        else w.faster.emplace_back(entry.key, factor.value);
+      }
+    }
+    if (w.set.empty() && w.faster.empty() && !g.describing())
+      g.error("name", fmt::format("what-if `{}` changes nothing", w.name), "give `set` or `faster`");
+    e.what_if.push_back(std::move(w));
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> known_metrics() {
+  std::vector<std::string> names{"step_ms", "tpot_ms", "tokens_per_s", "tokens_per_s_per_sequence",
+                                 "kv_capacity_tokens", "theoretical_min_ms", "theoretical_min_unreplicated_ms",
+                                 "gap_to_min", "flops_pct_of_peak", "contention_ms"};
+  for (const char* prefix : {"breakdown_ms.", "share."})
+    for (const char* c : {"attention", "experts", "shared_experts", "all_reduce", "all_to_all", "all_gather", "cast",
+                          "dense_gemm", "small_kernels", "lm_head", "sampling", "draft", "pipeline", "host"})
+      names.push_back(std::string(prefix) + c);
+  return names;
+}
+
+void bind_experiment(Fields& f, Experiment& e) {
+  bind_names(f, e);
+  f.section("plan", Need::required, "degrees of parallelism", [&](Fields& g) { bind_plan(g, e.plan); });
+  bind_gpus(f, e);
+  bind_batch(f, e);
+  bind_routing(f, e.routing);
+  f.integer("steps", e.steps, Need::optional, Range::between(1, 10000), "steps to simulate with fresh routing");
+  f.section("memory", Need::optional, "GPU memory for weights and KV cache", [&](Fields& g) {
+    g.quantity("fraction", e.memory_fraction, Unit::share, Need::optional, Range::between(0.01, 1),
+               "share of GPU memory the engine takes; default: the stack's");
+    g.quantity("reserve", e.memory_reserve_bytes, Unit::bytes, Need::optional, Range::not_negative(),
+               "of that: graphs and workspace; default: the stack's");
+  });
+  f.raw("override", "map of dotted key: value", Need::optional,
+        "changes to the named files, e.g. stack.launch.graph: eager");
+  bind_what_if(f, e);
+  bind_claims(f, e);
+}
+
+}  // namespace moe

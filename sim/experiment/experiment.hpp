@@ -1,0 +1,81 @@
+// What is asked? One YAML names model, machine, profile, stack and plan, the batch, and optionally what the answer
+// is expected to be. `load_case` reads it and every file it names.
+#pragma once
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cost/profile.hpp"
+#include "machine/machine.hpp"
+#include "model/model.hpp"
+#include "model/sizes.hpp"
+#include "plan/plan.hpp"
+#include "stack/stack.hpp"
+#include "workload/batch.hpp"
+#include "workload/routing.hpp"
+
+namespace moe {
+
+/// A statement about the result, checked after the run. A refuted claim is an answer, not an error.
+struct Claim {
+  std::string metric;         ///< a key of result.json, dotted: step_ms, breakdown_ms.all_reduce, share.cast, ...
+  double value = 0;
+  double tolerance = 0;       ///< allowed distance; a share of |value| when relative
+  bool tolerance_is_relative = true;
+  std::string source, note;
+};
+
+/// One change that the user wants to see beside the plain answer.
+struct WhatIfRequest {
+  std::string name;
+  std::vector<std::pair<std::string, std::string>> set;     ///< experiment keys, dotted, with new values
+  std::vector<std::pair<std::string, double>> faster;       ///< category or resource -> factor
+};
+
+struct Experiment {
+  std::string name;           ///< file name without .yaml
+  std::string file;
+  std::string question;
+  std::string model, checkpoint, machine, profile, stack;
+  std::vector<int> gpus;      ///< machine GPU numbers that take part; size = plan.gpus()
+  KvDtype kv_dtype = KvDtype::bf16;
+  Plan plan;
+  Batch batch;
+  Routing routing;
+  int steps = 1;              ///< steps to simulate, with fresh routing draws
+  double memory_fraction = 0; ///< 0: the stack's
+  double memory_reserve_bytes = -1;  ///< -1: the stack's
+  std::vector<WhatIfRequest> what_if;
+  std::vector<Claim> claims;
+};
+
+/// An experiment with everything it names, and where it all came from.
+struct Case {
+  Experiment experiment;
+  Model model;
+  std::size_t checkpoint = 0;           ///< position in model.checkpoints
+  std::shared_ptr<const Machine> machine;
+  std::shared_ptr<const Routes> routes; ///< of *machine
+  Profile profile;
+  Stack stack;
+  std::vector<FieldInfo> resolved;      ///< every experiment key with its value
+  std::vector<std::pair<std::string, std::string>> files;  ///< path and hash of every file read
+
+  const Checkpoint& weights() const { return model.checkpoints[checkpoint]; }
+};
+
+/// `--set key=value` and what-ifs: dotted experiment keys with their new text.
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
+/// What a claim may be about: dotted keys of result.json, share.<category> of the step (0 to 1), gap_to_min.
+std::vector<std::string> known_metrics();
+
+/// The declarations of an experiment file.
+void bind_experiment(Fields& f, Experiment& e);
+/// Reads an experiment and every file it names. All errors of all files are collected, then thrown as InputError;
+/// warnings stay in `warnings`. A plan that is legal but not simulated yet throws Infeasible("not-simulated-yet").
+Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings);
+
+}  // namespace moe

@@ -1,0 +1,166 @@
+// Reads an experiment and the files it names, and checks what only makes sense across files.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "config/override.hpp"
+#include "cost/load_profile.hpp"
+#include "experiment/experiment.hpp"
+#include "experiment/files.hpp"
+#include "machine/load.hpp"
+#include "model/load.hpp"
+#include "stack/load.hpp"
+
+namespace moe {
+namespace {
+
+class Loader {
+ public:
+  Loader(const std::string& file, Diagnostics& out) : file_(file), out_(out) { case_.experiment.file = file; }
+
+  Case load(const Overrides& overrides) {
+    read_experiment(overrides);
+    read_model();
+    read_machine();
+    read_profile();
+    read_stack();
+    if (!out_.has_errors()) check_plan();
+    return std::move(case_);
+  }
+
+ private:
+  Experiment& e() { return case_.experiment; }
+  Place place(const std::string& key) const {
+    const Node* node = root_.find(key);
+    return node != nullptr ? node->place : root_.place;
+  }
+
+  void read_experiment(const Overrides& overrides) {
+    Document doc = load_document(file_, out_);
+    note(file_, doc.hash);
+    root_ = std::move(doc.root);
+    const std::string base = file_.substr(file_.find_last_of('/') + 1);
+    e().name = base.substr(0, base.rfind(".yaml"));
+    Overrides all;
+    if (const Node* inline_set = root_.find("override"))
+      for (const Entry& entry : inline_set->entries) {
+        if (entry.value.is_scalar()) all.emplace_back(entry.key, entry.value.text);
+        else out_.error(fmt::format("`{}` needs a plain value", entry.key), entry.value.place, "override");
+      }
+    all.insert(all.end(), overrides.begin(), overrides.end());
+    for (const auto& [key, value] : all) {
+      if (key.starts_with("stack.")) stack_set_.emplace_back(key.substr(6), value);
+      else if (!out_.has_errors()) set_value(root_, key, value, out_);
+    }
+    read_map(root_, "", out_, [&](Fields& f) { bind_experiment(f, e()); }, &case_.resolved);
+  }
+
+  void note(const std::string& path, const std::string& hash) { case_.files.emplace_back(path, hash); }
+
+  /// Path of a named file, or "" after saying what exists.
+  std::string find(const char* key, const char* folder, const std::string& name) {
+    if (name.empty()) return {};
+    const std::string found = find_data(folder, name, file_);
+    if (found.empty())
+      out_.error(fmt::format("no file for {} `{}`", key, name), place(key), key,
+                 suggestion(name, data_names(folder, file_)));
+    return found;
+  }
+
+  /// Hash for provenance; the loaders read the file themselves.
+  void note_file(const std::string& path) {
+    Diagnostics ignored;
+    note(path, load_document(path, ignored).hash);
+  }
+
+  void read_model() {
+    const std::string path = find("model", kModels, e().model);
+    if (path.empty()) return;
+    note_file(path);
+    case_.model = load_model(path, out_);
+    const auto& all = case_.model.checkpoints;
+    if (e().checkpoint.empty() && !all.empty()) e().checkpoint = all[0].id;
+    std::vector<std::string> ids;
+    for (const Checkpoint& c : all) ids.push_back(c.id);
+    const auto found = std::find(ids.begin(), ids.end(), e().checkpoint);
+    if (found == ids.end() && !all.empty())
+      out_.error(fmt::format("{} has no checkpoint `{}`", case_.model.name, e().checkpoint), place("checkpoint"),
+                 "checkpoint", suggestion(e().checkpoint, ids));
+    case_.checkpoint = static_cast<std::size_t>(found == ids.end() ? 0 : found - ids.begin());
+    if (found != ids.end() && root_.find("kv_dtype") == nullptr)
+      e().kv_dtype = all[case_.checkpoint].kv_dtype == "fp8" ? KvDtype::fp8 : KvDtype::bf16;
+  }
+
+  void read_machine() {
+    const std::string path = find("machine", kTopologies, e().machine);
+    if (path.empty()) return;
+    note_file(path);
+    const std::size_t before = out_.error_count();
+    case_.machine = std::make_shared<const Machine>(load_machine(path, out_));
+    if (out_.error_count() == before) case_.routes = std::make_shared<const Routes>(*case_.machine);
+  }
+
+  void read_profile() {
+    const std::string path = find("profile", kProfiles, e().profile);
+    if (path.empty()) return;
+    note_file(path);
+    case_.profile = load_profile(path, out_);
+    if (case_.machine != nullptr && !case_.profile.gpu.name.empty() && case_.profile.gpu.name != case_.machine->gpu)
+      out_.error(fmt::format("profile `{}` is for {}, machine `{}` has {}", e().profile, case_.profile.gpu.name,
+                             e().machine, case_.machine->gpu),
+                 place("profile"), "profile");
+  }
+
+  void read_stack() {
+    const std::string path = find("stack", kStacks, e().stack);
+    if (path.empty()) return;
+    Document doc = load_document(path, out_);
+    note(path, doc.hash);
+    for (const auto& [key, value] : stack_set_) set_value(doc.root, key, value, out_);
+    case_.stack = read_stack_document(doc);
+  }
+  Stack read_stack_document(const Document& doc) { return moe::read_stack(doc, out_); }
+
+  void check_plan() {
+    const int needed = e().plan.gpus();
+    if (e().gpus.empty())
+      for (int i = 0; i < needed; ++i) e().gpus.push_back(i);
+    if (static_cast<int>(e().gpus.size()) != needed)
+      out_.error(fmt::format("the plan needs {} GPUs, `gpus` gives {}", needed, e().gpus.size()), place("gpus"), "gpus");
+    const int present = static_cast<int>(case_.machine->gpus.size());
+    for (const int gpu : e().gpus)
+      if (gpu >= present) {
+        out_.error(fmt::format("machine `{}` has {} GPUs, the plan uses GPU {}", e().machine, present, gpu),
+                   place(root_.find("gpus") != nullptr ? "gpus" : "plan"), "gpus",
+                   fmt::format("GPUs are numbered 0 to {}", present - 1));
+        break;
+      }
+    if (e().batch.max_context() > case_.model.max_context && case_.model.max_context > 0)
+      out_.warning(fmt::format("context {:.0f} is beyond the {} tokens that {} supports", e().batch.max_context(),
+                               case_.model.max_context, case_.model.name),
+                   place("batch"), "batch.context");
+    const std::string later = not_simulated(e().plan, case_.model);
+    if (!out_.has_errors() && !later.empty()) throw Infeasible("not-simulated-yet", later);
+    for (const std::string& rule : broken_rules(e().plan, case_.model, case_.weights()))
+      out_.error("illegal plan: " + rule, place("plan"), "plan");
+  }
+
+  std::string file_;
+  Diagnostics& out_;
+  Case case_;
+  Node root_;
+  Overrides stack_set_;
+};
+
+}  // namespace
+
+Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings) {
+  Diagnostics all;
+  Case loaded = Loader(file, all).load(overrides);
+  if (all.has_errors()) throw InputError(std::move(all));
+  warnings.merge(all);
+  return loaded;
+}
+
+}  // namespace moe

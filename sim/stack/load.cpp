@@ -1,0 +1,155 @@
+#include "stack/load.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace moe {
+namespace {
+
+const std::vector<std::string> kOps{"dense", "experts", "mla", "sparse_mla", "gqa", "absorb", "elementwise",
+                                    "reduction", "cast", "sampling", "indexer_logits", "indexer_topk",
+                                    "gdn_recurrent", "gdn_conv"};
+
+/// kernels: {dense: {bf16: path, ...}, elementwise: path, ...}; a plain path serves any format.
+void bind_kernels(Fields& f, Stack& s) {
+  f.section("kernels", Need::required, "kernel path of the profile, by op class and number format", [&](Fields& k) {
+    for (const std::string& op : kOps) {
+      const Node* node = k.raw(op, "path, or map of format: path", Need::optional, "paths of " + op);
+      if (node == nullptr) continue;
+      if (node->is_scalar()) s.kernels[op]["any"] = node->text;
+      else if (node->is_map()) {
+        for (const Entry& e : node->entries) {
+          if (e.value.is_scalar()) s.kernels[op][e.key] = e.value.text;
+          else k.error(op, fmt::format("`{}` must be a kernel path", e.key));
+        }
+      } else k.error(op, fmt::format("`{}` must be a path or a map of format: path", op));
+    }
+  });
+}
+
+void bind_launch(Fields& f, Launch& l) {
+  f.section("launch", Need::required, "how a step is launched", [&](Fields& g) {
+    g.choice("graph", l.mode, {"full", "piecewise", "eager"}, Need::required, "CUDA-graph mode of a decode step");
+    std::vector<double> sizes;
+    g.numbers("capture_sizes", sizes, Unit::count, Need::optional, Range::positive(),
+              "rows at which graphs were captured; a batch is padded up to the next one");
+    for (const double v : sizes) l.capture_sizes.push_back(static_cast<int>(v));
+    if (!std::is_sorted(l.capture_sizes.begin(), l.capture_sizes.end()))
+      g.error("capture_sizes", "`capture_sizes` must ascend");
+    if (l.mode == GraphMode::eager && !l.capture_sizes.empty())
+      g.warning("capture_sizes", "`capture_sizes` has no effect with `graph: eager`");
+    auto time = [&](const char* key, double& us, const char* help) {
+      double seconds = us * 1e-6;
+      g.quantity(key, seconds, Unit::time, Need::optional, Range::not_negative(), help);
+      us = seconds * 1e6;
+    };
+    time("host_per_step", l.host_per_step_us, "gap between two graph replays");
+    time("node_gap", l.node_gap_us, "idle per graph node, added only to ops that were timed alone");
+    time("host_per_layer", l.host_per_layer_us, "eager: host time to launch one layer");
+    time("host_per_eager_attention", l.host_per_eager_attention_us,
+         "piecewise: host time per layer to launch eager attention");
+    if (l.mode == GraphMode::eager && l.host_per_layer_us <= 0)
+      g.error("host_per_layer", "`graph: eager` needs `host_per_layer`");
+    if (l.mode == GraphMode::piecewise && l.host_per_eager_attention_us <= 0)
+      g.error("host_per_eager_attention", "`graph: piecewise` needs `host_per_eager_attention`");
+  });
+}
+
+void bind_one_shot(Fields& f, Communication& c) {
+  f.list("one_shot", Need::optional, "measured one-shot kernel by rank count", [&](Fields& g, std::size_t) {
+    OneShot o;
+    double t0 = 0, rate = 0;
+    g.integer("ranks", o.ranks, Need::required, Range::at_least(2), "ranks of the communicator");
+    g.quantity("t0", t0, Unit::time, Need::required, Range::positive(), "fixed part");
+    g.quantity("rate", rate, Unit::bandwidth, Need::required, Range::positive(), "bytes read per rank and second");
+    o.t0_us = t0 * 1e6;
+    o.rate_GBps = rate * 1e-9;
+    c.one_shot.push_back(o);
+  });
+}
+
+void bind_all_reduce(Fields& f, Communication& c) {
+  f.section("all_reduce", Need::required, "how ranks add up activations", [&](Fields& g) {
+    CollectivePolicy& p = c.policy;
+    int implementation = 0;
+    g.choice("implementation", implementation, {"nccl", "custom", "best"}, Need::required,
+             "nccl; custom (own kernel up to the cut-off, NCCL above); best (the faster of both)");
+    p.custom = implementation != 0;
+    p.best_of_both = implementation == 2;
+    std::vector<std::string> protocols{"LL", "Simple"};
+    g.texts("protocols", protocols, Need::optional, "protocols NCCL may choose from: LL, LL128, Simple");
+    p.protocols.clear();
+    for (const std::string& name : protocols) {
+      if (name == "LL") p.protocols.push_back(Protocol::ll);
+      else if (name == "LL128") p.protocols.push_back(Protocol::ll128);
+      else if (name == "Simple") p.protocols.push_back(Protocol::simple);
+      else g.error("protocols", fmt::format("unknown protocol `{}`", name), "LL, LL128 or Simple");
+    }
+    if (!p.custom)
+      for (const char* key : {"cutoff", "ignore_cutoff_rows", "two_shot_above", "two_shot_extra", "one_shot"})
+        if (g.has(key)) g.warning(key, fmt::format("`{}` has no effect with `implementation: nccl`", key));
+    p.custom_max_bytes = 1e18;
+    g.quantity("cutoff", p.custom_max_bytes, Unit::bytes, Need::optional, Range::positive(),
+               "largest message of the own kernel; default: all sizes");
+    g.integer("ignore_cutoff_rows", p.custom_ignore_cutoff_rows, Need::optional, Range::not_negative(),
+              "own kernel for batches up to this many rows, whatever the size");
+    g.quantity("two_shot_above", p.two_shot_bytes, Unit::bytes, Need::optional, Range::positive(),
+               "own kernel runs in two shots above this size");
+    p.two_shot_above = p.two_shot_bytes > 0;
+    double extra = 0;
+    g.quantity("two_shot_extra", extra, Unit::time, Need::optional, Range::not_negative(),
+               "extra barrier of the two-shot kernel");
+    p.two_shot_extra_us = extra * 1e6;
+    bind_one_shot(g, c);
+    g.flag("embedding", c.embedding_all_reduce, Need::optional, "vocab-parallel embedding adds one all-reduce");
+    g.flag("fused_with_norm", c.fused_with_norm, Need::optional, "all-reduce, residual add and norm in one kernel");
+  });
+}
+
+}  // namespace
+
+void bind_stack(Fields& f, Stack& s) {
+  int schema = 0;
+  f.integer("schema", schema, Need::required, Range::between(1, 1), "version of this file format");
+  f.text("engine", s.engine, Need::required, "engine and build, for people");
+  f.flag("documented", s.documented, Need::optional, "described by engine logs or launch recipes");
+  f.texts("sources", s.sources, Need::required, "where the facts come from");
+  f.texts("unknown", s.unknown, Need::optional, "what is not known about this build; reports repeat it");
+  bind_kernels(f, s);
+  f.texts("fused", s.fused, Need::optional, "small kernels that are part of another kernel here");
+  for (const std::string& kernel : s.fused)
+    if (std::find(kFusable.begin(), kFusable.end(), kernel) == kFusable.end())
+      f.error("fused", fmt::format("`{}` cannot be fused", kernel),
+              suggestion(kernel, {kFusable.begin(), kFusable.end()}));
+  f.flag("shared_experts_stream", s.shared_experts_stream, Need::optional, "shared expert on a second stream");
+  f.section("sampling", Need::optional, "what picks the next token", [&](Fields& g) {
+    g.integer("kernels", s.sampling_kernels, Need::optional, Range::at_least(1), "kernels per step");
+    g.number("passes", s.sampling_passes, Need::optional, Range::not_negative(),
+             "fp32 passes over batch x vocabulary");
+  });
+  bind_launch(f, s.launch);
+  bind_all_reduce(f, s.comm);
+  f.section("extra_cast", Need::optional, "a dtype cast over a foreign buffer, once per layer", [&](Fields& g) {
+    g.quantity("bytes", s.extra_cast.bytes, Unit::bytes, Need::required, Range::positive(), "moved per call");
+    g.text("layers", s.extra_cast.layers, Need::optional, "all, moe or dense");
+  });
+  f.section("memory", Need::optional, "GPU memory that the engine uses", [&](Fields& g) {
+    g.quantity("fraction", s.memory_fraction, Unit::share, Need::optional, Range::between(0.01, 1),
+               "share of the GPU's memory");
+    g.quantity("reserve", s.reserve_bytes, Unit::bytes, Need::optional, Range::not_negative(),
+               "of that: graphs, workspace, activations");
+  });
+}
+
+Stack read_stack(const Document& doc, Diagnostics& out) {
+  Stack stack;
+  const std::string base = doc.file.substr(doc.file.find_last_of('/') + 1);
+  stack.name = base.substr(0, base.rfind(".yaml"));
+  read_map(doc.root, "", out, [&](Fields& f) { bind_stack(f, stack); });
+  return stack;
+}
+
+Stack load_stack(const std::string& file, Diagnostics& out) { return read_stack(load_document(file, out), out); }
+
+}  // namespace moe
