@@ -123,6 +123,7 @@ void bind_stack(Fields& f, Stack& s) {
       f.error("fused", fmt::format("`{}` cannot be fused", kernel),
               suggestion(kernel, {kFusable.begin(), kFusable.end()}));
   f.flag("shared_experts_stream", s.shared_experts_stream, Need::optional, "shared expert on a second stream");
+  f.flag("sparse_attention", s.sparse_attention, Need::optional, "runs the model's sparse attention where it has one");
   f.section("sampling", Need::optional, "what picks the next token", [&](Fields& g) {
     g.integer("kernels", s.sampling_kernels, Need::optional, Range::at_least(1), "kernels per step");
     g.number("passes", s.sampling_passes, Need::optional, Range::not_negative(),

@@ -56,6 +56,7 @@ struct Stack {
   std::map<std::string, std::map<std::string, std::string>> kernels;
   std::vector<std::string> fused;     ///< small kernels that do not run on their own here (see kFusable)
   bool shared_experts_stream = false; ///< shared expert on a second stream
+  bool sparse_attention = true;       ///< runs DSA where the model has it; false: dense attention over all tokens
   int sampling_kernels = 8;
   double sampling_passes = 5;         ///< fp32 passes over batch x vocabulary
   Launch launch;

@@ -1,0 +1,140 @@
+// The attention half of a layer, per rank: projections, cache, core, output projection. Sizes: decode GEMM list of
+// the model facts (M = rows of the step, t = tp, R = repeated on every rank).
+#include <algorithm>
+#include <cmath>
+
+#include "lower/recipe.hpp"
+
+namespace moe {
+namespace {
+
+double kv_element_bytes(const Cook& c) { return c.inputs().experiment.kv_dtype == KvDtype::fp8 ? 1 : 2; }
+
+/// Tokens that the core reads: the cached ones and the step's own.
+double context_read(const Cook& c, double limit) { return c.inputs().experiment.batch.mean_capped(limit) + 1; }
+double longest_read(const Cook& c, double limit) {
+  return std::min(c.inputs().experiment.batch.max_context(), limit) + 1;
+}
+
+/// DSA indexer, R: three projections, rotary and quantise, logits over the index cache, top-k.
+void cook_indexer(Cook& c, const Attention& a) {
+  const SparseIndexer& d = *a.dsa;
+  const double b = c.inputs().experiment.batch.sequences;
+  const double context = context_read(c, 1e18);
+  c.dense("indexer wq_b", TensorClass::indexer, d.heads * d.head_dim, a.q_lora_rank, true);
+  c.dense("indexer wk", TensorClass::indexer, d.head_dim, c.inputs().model.hidden, true);
+  c.dense("indexer weights", TensorClass::indexer_w, d.heads, c.inputs().model.hidden, true);
+  c.elementwise("indexer rope", "rope", 4 * c.rows() * (d.heads + 1) * d.head_dim);
+  c.elementwise("indexer quantise", "", 3 * c.rows() * (d.heads + 1) * d.head_dim);
+  c.elementwise("index cache write", "kv_write", 3 * c.rows() * d.head_dim);
+  // 128 values in FP8 and one fp32 scale per cached token.
+  c.other("indexer logits", "indexer_logits", "any", Category::attention, b * context, b * context * (d.head_dim + 4),
+          kCold, true);
+  c.other("indexer top-k", "indexer_topk", "any", Category::attention, b * context, b * context * 4, kInL2, true);
+}
+
+void cook_sparse_core(Cook& c, const Attention& a) {
+  // FP8 cache rows of the sparse kernels: latent in FP8, a scale per 128, rotary part in bf16 (656 B for 512 + 64).
+  const bool fp8 = c.inputs().experiment.kv_dtype == KvDtype::fp8;
+  const double row = fp8 ? a.kv_lora_rank + 4.0 * a.kv_lora_rank / 128 + 2.0 * a.qk_rope_head_dim
+                         : 2.0 * (a.kv_lora_rank + a.qk_rope_head_dim);
+  const double b = c.inputs().experiment.batch.sequences;
+  const double tokens = context_read(c, a.dsa->topk - 1);
+  c.other("sparse MLA", "sparse_mla", fp8 ? "fp8" : "bf16", Category::attention, b * a.heads / c.tp(), b * tokens * row,
+          kCold, true);
+}
+
+void cook_mla_core(Cook& c, const Attention& a) {
+  AttentionShape s;
+  s.sequences = c.inputs().experiment.batch.sequences;
+  s.context = context_read(c, 1e18);
+  s.heads = a.heads / c.tp();
+  s.kv_heads = 1;
+  s.head_dim = a.kv_lora_rank;
+  s.score_dim = a.kv_lora_rank + a.qk_rope_head_dim;
+  s.kv_row_bytes = s.score_dim * kv_element_bytes(c);
+  c.attention("MLA decode", "mla", s, longest_read(c, 1e18), true);
+}
+
+void cook_mla(Cook& c, const Attention& a, bool indexer) {
+  const double h = c.inputs().model.hidden, m = c.rows();
+  const double heads = a.heads / c.tp();
+  const double rank = a.kv_lora_rank, rope = a.qk_rope_head_dim, nope = a.qk_nope_head_dim;
+  const bool sparse = a.dsa.has_value() && c.inputs().stack.sparse_attention;
+  c.dense("qkv_a", TensorClass::attn_q, a.q_lora_rank + rank + rope, h * a.input_mult, true);
+  c.reduction("q_a norm", "qk_norm", a.q_lora_rank);
+  c.reduction("kv_a norm", "qk_norm", rank);
+  c.dense("q_b", TensorClass::attn_q, heads * (nope + rope), a.q_lora_rank, false);
+  if (sparse && indexer) cook_indexer(c, a);
+  c.elementwise("rope", "rope", 4 * m * (heads + 1) * rope);
+  c.elementwise("kv write", "kv_write", (2 + kv_element_bytes(c)) * m * (rank + rope));
+  // Absorbed products stream W_UK and W_UV of the local heads: heads x 512 x 128 twice, in bf16.
+  c.other("absorb W_UK", "absorb", "bf16", Category::dense_gemm, heads * m * rank * nope * 1e-6,
+          2 * heads * rank * nope, kCold, false);
+  c.elementwise("q concat", "q_concat", (2 + kv_element_bytes(c)) * m * heads * (rank + rope));
+  if (sparse) cook_sparse_core(c, a);
+  else cook_mla_core(c, a);
+  c.other("absorb W_UV", "absorb", "bf16", Category::dense_gemm, heads * m * rank * a.v_head_dim * 1e-6,
+          2 * heads * rank * a.v_head_dim, kCold, false);
+  c.dense("o_proj", TensorClass::attn_o, h, heads * a.v_head_dim, false);
+}
+
+void cook_gqa(Cook& c, const Attention& a) {
+  const double h = c.inputs().model.hidden, m = c.rows(), d = a.head_dim;
+  const double heads = a.heads / c.tp(), kv_heads = std::max(1.0, a.kv_heads / c.tp());
+  const double gate = a.output_gate == Attention::OutputGate::elementwise ? 2 : 1;
+  c.dense("qkv", TensorClass::attn_q, (heads * gate + 2 * kv_heads) * d, h * a.input_mult, false);
+  if (a.output_gate == Attention::OutputGate::headwise)
+    c.dense("head gate", TensorClass::attn_gate, heads, h, false);
+  if (a.qk_norm != Attention::QkNorm::none) {
+    c.reduction("q norm", "qk_norm", heads * d);
+    c.reduction("k norm", "qk_norm", kv_heads * d);
+  }
+  if (a.rope) c.elementwise("rope", "rope", 4 * m * (heads + kv_heads) * d);
+  c.elementwise("kv write", "kv_write", (2 + kv_element_bytes(c)) * m * 2 * kv_heads * d);
+  AttentionShape s;
+  const double limit = a.window > 0 ? a.window - 1 : 1e18;
+  s.sequences = c.inputs().experiment.batch.sequences;
+  s.context = context_read(c, limit);
+  s.heads = heads;
+  s.kv_heads = kv_heads;
+  s.head_dim = d;
+  s.kv_row_bytes = 2 * kv_heads * d * kv_element_bytes(c);
+  c.attention("GQA decode", "gqa", s, longest_read(c, limit), false);
+  if (a.output_gate != Attention::OutputGate::none) c.elementwise("output gate", "output_gate", 6 * m * heads * d);
+  c.dense("o_proj", TensorClass::attn_o, h, heads * d, false);
+}
+
+/// Gated delta net: recurrent state instead of a cache; its cost does not depend on the context.
+void cook_gdn(Cook& c, const Attention& a) {
+  const double h = c.inputs().model.hidden, m = c.rows(), b = c.inputs().experiment.batch.sequences;
+  const double key = a.k_heads * a.k_head_dim / c.tp(), value = a.v_heads * a.v_head_dim / c.tp();
+  c.dense("in_proj qkvz", TensorClass::linattn_in, 2 * key + 2 * value, h, false);
+  c.dense("in_proj b,a", TensorClass::linattn_small, 2 * a.v_heads / c.tp(), h, false);
+  c.elementwise("split", "q_concat", 4 * m * (2 * key + value));
+  const double channels = 2 * key + value;
+  c.other("conv update", "gdn_conv", "any", Category::attention, b * channels, 2 * 2 * b * channels * a.conv_kernel,
+          kCold, false);
+  // fp32 state of every value head, read and written.
+  c.other("recurrent update", "gdn_recurrent", "any", Category::attention, b * a.v_heads / c.tp(),
+          2 * 4 * b * a.v_heads / c.tp() * a.k_head_dim * a.v_head_dim, kCold, false);
+  c.reduction("gated norm", "", value);
+  c.dense("out_proj", TensorClass::linattn_out, h, value, false);
+}
+
+}  // namespace
+
+void cook_attention(Cook& c, const Attention& a, bool indexer) {
+  if (a.kind == Attention::Kind::none) return;
+  c.reduction("add+norm", "add_norm", c.inputs().model.hidden);
+  c.eager_attention();
+  switch (a.kind) {
+    case Attention::Kind::mla: cook_mla(c, a, indexer); break;
+    case Attention::Kind::gqa: cook_gqa(c, a); break;
+    case Attention::Kind::gdn: cook_gdn(c, a); break;
+    default: throw Infeasible("not-simulated-yet", "attention block `" + a.name + "` is not simulated yet");
+  }
+  c.all_reduce("all-reduce attention");
+}
+
+}  // namespace moe

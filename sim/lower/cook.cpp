@@ -1,0 +1,126 @@
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "config/diagnostic.hpp"
+#include "lower/recipe.hpp"
+
+namespace moe {
+namespace {
+
+bool contains(const std::vector<std::string>& list, std::string_view word) {
+  return std::find(list.begin(), list.end(), word) != list.end();
+}
+
+/// Bytes of one activation element that a GEMM of this family reads.
+bool quantised_input(const std::string& format) { return format.starts_with("fp8") || format == "nvfp4"; }
+
+}  // namespace
+
+void missing_kernel(const Case& c, const std::string& section, const std::string& op, const std::string& format,
+                    const std::string& path) {
+  Diagnostics d;
+  if (path.empty())
+    d.error(fmt::format("stack `{}` names no kernel for `{}` in {}, which {} {} needs", c.stack.name, op, format,
+                        c.model.name, c.weights().id),
+            {}, {}, fmt::format("add `kernels.{}.{}` to the stack file, or choose another checkpoint or stack", op, format));
+  else
+    d.error(fmt::format("stack `{}` runs `{}` in {} by `{}`, which profile `{}` does not have under `{}`",
+                        c.stack.name, op, format, path, c.profile.name, section),
+            {}, {}, "fit a profile from measurements of this kernel, or name another path in the stack");
+  throw InputError(std::move(d));
+}
+
+Item& Cook::add(const char* name, Category category, const KernelCost& cost, const std::string& path,
+                const std::vector<std::string>& includes, bool replicated) {
+  Item item;
+  item.name = name;
+  item.category = category;
+  item.cost = cost;
+  item.path = path;
+  item.timed_alone = !contains(includes, "gap");
+  item.replicated = replicated;
+  recipe_.push_back(std::move(item));
+  return recipe_.back();
+}
+
+void Cook::dense(const char* name, TensorClass weights, double n, double k, bool replicated, Category category,
+                 double rows) {
+  const double m = rows > 0 ? rows : rows_;
+  const Format format = weights == TensorClass::router
+                            ? case_.weights().format[static_cast<std::size_t>(TensorClass::router)]
+                            : case_.weights().format[static_cast<std::size_t>(weights)];
+  const std::string family = kernel_format(format);
+  std::string path_name;
+  DenseGemmPath path = kernel_path(case_, case_.profile.dense_gemm, "dense_gemm", "dense", family, path_name);
+  if (format == Format::fp32) path.bytes_per_weight = 4;
+  if (quantised_input(family) && !contains(path.includes, "quantise"))
+    other("quantise", "cast", family, Category::cast, m, 3 * m * k, kInL2, replicated);
+  KernelCost cost = dense_gemm(gpu_, path, m, n, k);
+  add(name, category, cost, path_name, path.includes, replicated);
+}
+
+void Cook::other(const char* name, const char* op, const std::string& format, Category category, double x,
+                 double bytes, double reuse_bytes, bool replicated) {
+  std::string path_name;
+  const ElementwisePath& path = kernel_path(case_, case_.profile.elementwise, "elementwise", op, format, path_name);
+  add(name, category, moe::elementwise(gpu_, path, x, bytes, reuse_bytes), path_name, path.includes, replicated);
+}
+
+void Cook::reduction(const char* name, const char* fusable, double width) {
+  if (case_.stack.fuses(fusable)) return;
+  other(name, "reduction", "any", Category::small_kernels, 0, 4 * rows_ * width, kInL2, false);
+}
+
+void Cook::elementwise(const char* name, const char* fusable, double bytes, Category category) {
+  if (case_.stack.fuses(fusable)) return;
+  other(name, "elementwise", "any", category, 0, bytes, kInL2, false);
+}
+
+void Cook::attention(const char* name, const char* op, const AttentionShape& shape, double longest_context,
+                     bool replicated_kv) {
+  const std::string format = case_.experiment.kv_dtype == KvDtype::fp8 ? "fp8" : "bf16";
+  std::string path_name;
+  const AttentionPath& path = kernel_path(case_, case_.profile.attention, "attention_decode", op, format, path_name);
+  KernelCost cost = decode_attention(gpu_, path, shape);
+  // Uneven lengths: the step is not over before the longest sequence is, even if it ran alone.
+  AttentionShape longest = shape;
+  longest.sequences = 1;
+  longest.context = longest_context;
+  if (longest_context > shape.context)
+    cost.time_us = std::max(cost.time_us, decode_attention(gpu_, path, longest).time_us);
+  add(name, Category::attention, cost, path_name, path.includes, replicated_kv);
+}
+
+void Cook::collective(const char* name, Category category, CollectiveOp op, double bytes) {
+  if (case_.experiment.plan.tp == 1) return;
+  Item item;
+  item.what = Item::What::collective;
+  item.name = name;
+  item.category = category;
+  item.op = op;
+  item.bytes = bytes;
+  recipe_.push_back(std::move(item));
+}
+
+void Cook::all_reduce(const char* name) {
+  collective(name, Category::all_reduce, CollectiveOp::all_reduce, rows_ * case_.model.hidden * 2);
+}
+
+void Cook::routed_experts() {
+  Item item;
+  item.what = Item::What::routed_experts;
+  recipe_.push_back(std::move(item));
+}
+
+void Cook::eager_attention() {
+  Item item;
+  item.what = Item::What::eager_attention;
+  recipe_.push_back(std::move(item));
+}
+
+void Cook::move_to_aux(std::size_t from) {
+  for (std::size_t i = from; i < recipe_.size(); ++i) recipe_[i].aux_stream = true;
+}
+
+}  // namespace moe

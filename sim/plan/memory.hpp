@@ -1,0 +1,38 @@
+// Does it fit? Weights, KV cache and reserve of every GPU, and how many tokens the KV cache can hold.
+//
+// Example (Kimi-K2.5 INT4, TP8, fp8 KV, 96 GB GPUs): 72.0 GiB of weights per GPU; the latent KV is repeated on every
+// rank, 35 136 B per token, so what is left holds some 400 000 tokens in total, not per GPU.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "model/sizes.hpp"
+#include "plan/plan.hpp"
+
+namespace moe {
+
+struct RankMemory {
+  double weights_bytes = 0;
+  double kv_bytes = 0;          ///< of the running batch
+  double reserve_bytes = 0;     ///< graphs, workspace, activations
+  double budget_bytes = 0;      ///< share of the GPU's memory that the engine takes
+  double total() const { return weights_bytes + kv_bytes + reserve_bytes; }
+};
+
+struct Memory {
+  std::vector<RankMemory> ranks;
+  double kv_bytes_per_token = 0;    ///< on one rank, layers that keep every token
+  double kv_fixed_per_sequence = 0; ///< on one rank: windows once full, recurrent state
+  double kv_capacity_tokens = 0;    ///< that the cache holds for the running number of sequences; 0: none
+  double largest_batch = 0;         ///< sequences of the batch's mean context that fit
+};
+
+/// Memory of a dense tensor-parallel plan. `fraction` of `gpu.memory_bytes` is the engine's, `reserve_bytes` of that is
+/// not for weights or KV.
+Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Plan& plan, KvDtype kv, const Batch& batch,
+                 const GpuSpec& gpu, double fraction, double reserve_bytes);
+
+/// Throws Infeasible("memory") that says by how much and on which GPU the batch does not fit.
+void check_fits(const Memory& memory, const std::vector<int>& gpus);
+
+}  // namespace moe

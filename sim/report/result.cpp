@@ -1,0 +1,130 @@
+#include "report/result.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+
+#include "timeline/fingerprint.hpp"
+
+namespace moe {
+namespace {
+
+/// Sums over the ops of one rank (folded: the one that stands for all).
+struct RankWork {
+  double dram_bytes = 0, unreplicated_bytes = 0, peak_seconds = 0;
+};
+
+RankWork work_of_rank(const Lowered& l, const GpuSpec& gpu, int rank) {
+  RankWork sum;
+  for (std::size_t i = 0; i < l.facts.size(); ++i) {
+    const OpId op = static_cast<OpId>(i);
+    if (l.program.label[op].source != rank) continue;
+    const OpFacts& f = l.facts[op];
+    sum.dram_bytes += f.dram_bytes;
+    sum.unreplicated_bytes += f.replicated ? f.dram_bytes / l.ranks : f.dram_bytes;
+    if (f.flop > 0 && peak_flops(gpu, f.compute) > 0) sum.peak_seconds += f.flop / peak_flops(gpu, f.compute);
+  }
+  return sum;
+}
+
+void add_links(const Case& c, const Lowered& l, const Timeline& t, const PathTotals& path, Result& r) {
+  const Usage u = usage(l.program, l.resources, t);
+  for (std::size_t i = 0; i < c.machine->links.size(); ++i) {
+    const LinkId id = static_cast<LinkId>(i);
+    const double bytes = l.link_bytes[i] + u.link_bytes[id].count;
+    if (bytes <= 0) continue;
+    LinkUse use;
+    use.name = c.machine->links[i].name;
+    use.capacity_GBps = to_GBps(c.machine->links[i].capacity);
+    use.carried_MB = bytes * 1e-6;
+    use.busy_share = bytes / c.machine->links[i].capacity.bytes_per_second / (to_ms(t.makespan) * 1e-3);
+    use.cost_ms = to_ms(path.lost[id]);
+    r.links.push_back(use);
+  }
+  std::stable_sort(r.links.begin(), r.links.end(), [](const LinkUse& a, const LinkUse& b) {
+    return std::make_pair(a.cost_ms, a.busy_share) > std::make_pair(b.cost_ms, b.busy_share);
+  });
+}
+
+void add_step(const Case& c, Lowered l, Result& r, bool first) {
+  Timeline t = run(l.program, l.resources, Sharing::max_min);
+  const PathTotals path = totals(l.program, l.resources, critical_path(l.program, t));
+  for (std::size_t i = 0; i < r.breakdown_ms.size(); ++i)
+    r.breakdown_ms[i] += to_ms(path.work[i] + path.sharing[i]);
+  r.steps_ms.push_back(to_ms(t.makespan));
+  const bool shares = t.solves > 0;  // without flows both models are the same
+  r.contention_ms += shares ? to_ms(t.makespan - run(l.program, l.resources, Sharing::alone).makespan) : 0;
+  r.events += t.events;
+  r.solves += t.solves;
+  r.active_experts += l.active_experts;
+  const RankWork work = work_of_rank(l, c.profile.gpu, 0);
+  r.theoretical_min_ms += work.dram_bytes / c.profile.gpu.dram_Bps * 1e3;
+  r.theoretical_min_unreplicated_ms += work.unreplicated_bytes / c.profile.gpu.dram_Bps * 1e3;
+  r.flops_pct_of_peak += work.peak_seconds * 1e3 / to_ms(t.makespan) * 100;
+  if (!first) return;
+  add_links(c, l, t, path, r);
+  r.paths = l.paths;
+  std::stable_sort(r.paths.begin(), r.paths.end(), [](auto& a, auto& b) { return a.time_us > b.time_us; });
+  r.rows = l.rows;
+  r.ops = l.program.size();
+  r.warnings.insert(r.warnings.end(), l.warnings.begin(), l.warnings.end());
+  r.fingerprint = fingerprint(t);
+  r.lowered = std::move(l);
+  r.timeline = std::move(t);
+}
+
+void mean_over_steps(Result& r) {
+  const auto n = static_cast<double>(r.steps_ms.size());
+  for (double& v : r.breakdown_ms) v /= n;
+  for (double* v : {&r.contention_ms, &r.active_experts, &r.theoretical_min_ms, &r.theoretical_min_unreplicated_ms,
+                    &r.flops_pct_of_peak})
+    *v /= n;
+  r.step_ms = std::accumulate(r.breakdown_ms.begin(), r.breakdown_ms.end(), 0.0);
+}
+
+void add_notes(const Case& c, Result& r) {
+  for (const PathUse& p : r.paths)
+    if (p.outside > 0)
+      r.warnings.push_back(fmt::format("{} of {} calls of {} lie outside the fitted range", p.outside, p.calls, p.path));
+  for (const std::string& u : c.stack.unknown) r.warnings.push_back("stack " + c.stack.name + ": " + u);
+  for (const std::string& u : c.machine->unvalidated) r.warnings.push_back("machine " + c.machine->name + ": " + u);
+}
+
+}  // namespace
+
+double step_ms(const Case& c, const Tweaks& tweaks, Sharing sharing) {
+  LowerOptions o;
+  o.tweaks = tweaks;
+  const Lowered l = lower_step(c, o);
+  return to_ms(run(l.program, l.resources, sharing).makespan);
+}
+
+Result evaluate(const Case& c, const EvaluateOptions& options) {
+  const auto before = std::chrono::steady_clock::now();
+  Result r;
+  const Experiment& e = c.experiment;
+  r.memory = memory_of(c.model, c.weights(), e.plan, e.kv_dtype, e.batch, c.profile.gpu,
+                       e.memory_fraction > 0 ? e.memory_fraction : c.stack.memory_fraction,
+                       e.memory_reserve_bytes >= 0 ? e.memory_reserve_bytes : c.stack.reserve_bytes);
+  check_fits(r.memory, e.gpus);
+  for (int s = 0; s < e.steps; ++s) {
+    LowerOptions o;
+    o.fold = options.fold;
+    o.step = s;
+    add_step(c, lower_step(c, o), r, s == 0);
+  }
+  mean_over_steps(r);
+  r.tpot_ms = r.step_ms;
+  r.tokens_per_s = e.batch.sequences / (r.step_ms * 1e-3);
+  r.tokens_per_s_per_sequence = r.tokens_per_s / e.batch.sequences;
+  add_interval(c, r);
+  add_notes(c, r);
+  if (options.what_if) add_what_ifs(c, r);
+  check_claims(c, r);
+  r.host_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
+  return r;
+}
+
+}  // namespace moe
