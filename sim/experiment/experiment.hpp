@@ -51,6 +51,9 @@ struct Experiment {
   std::vector<Claim> claims;
 };
 
+/// `--set key=value` and what-ifs: dotted experiment keys with their new text.
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
 /// An experiment with everything it names, and where it all came from.
 struct Case {
   Experiment experiment;
@@ -60,14 +63,12 @@ struct Case {
   std::shared_ptr<const Routes> routes; ///< of *machine
   Profile profile;
   Stack stack;
+  Overrides overrides;                  ///< that were applied to the file
   std::vector<FieldInfo> resolved;      ///< every experiment key with its value
   std::vector<std::pair<std::string, std::string>> files;  ///< path and hash of every file read
 
   const Checkpoint& weights() const { return model.checkpoints[checkpoint]; }
 };
-
-/// `--set key=value` and what-ifs: dotted experiment keys with their new text.
-using Overrides = std::vector<std::pair<std::string, std::string>>;
 
 /// What a claim may be about: dotted keys of result.json, share.<category> of the step (0 to 1), gap_to_min.
 std::vector<std::string> known_metrics();

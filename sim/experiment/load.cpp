@@ -20,6 +20,7 @@ class Loader {
   Loader(const std::string& file, Diagnostics& out) : file_(file), out_(out) { case_.experiment.file = file; }
 
   Case load(const Overrides& overrides) {
+    case_.overrides = overrides;
     read_experiment(overrides);
     read_model();
     read_machine();

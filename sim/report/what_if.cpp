@@ -19,6 +19,11 @@ std::string plain(std::string_view category) {
   return text;
 }
 
+bool is_compute(Category c) {
+  return c != Category::all_reduce && c != Category::all_to_all && c != Category::all_gather &&
+         c != Category::pipeline && c != Category::host;
+}
+
 void add_requested(const Case& c, const WhatIfRequest& request, Result& r) {
   WhatIf w{request.name, 0, {}};
   try {
@@ -31,7 +36,10 @@ void add_requested(const Case& c, const WhatIfRequest& request, Result& r) {
       else throw Infeasible("what-if", fmt::format("`{}` is no category, `memory` or `links`", key));
     }
     Diagnostics warnings;
-    w.step_ms = request.set.empty() ? step_ms(c, tweaks) : step_ms(load_case(c.experiment.file, request.set, warnings), tweaks);
+    Overrides overrides = c.overrides;
+    overrides.insert(overrides.end(), request.set.begin(), request.set.end());
+    w.step_ms = request.set.empty() ? step_ms(c, tweaks)
+                                    : step_ms(load_case(c.experiment.file, overrides, warnings), tweaks);
   } catch (const InputError& e) {
     w.problem = e.diagnostics.all().empty() ? e.what() : e.diagnostics.all().front().message;
   } catch (const Infeasible& e) {
@@ -49,7 +57,9 @@ void add_what_ifs(const Case& c, Result& r) {
     t.faster[i] = 2;
     r.what_if.push_back({plain(kCategoryNames[i]) + " twice as fast", step_ms(c, t), {}});
   }
-  Tweaks memory, links;
+  Tweaks memory, links, compute;
+  for (std::size_t i = 0; i < kCategoryNames.size(); ++i) compute.faster[i] = is_compute(static_cast<Category>(i)) ? 2 : 1;
+  r.what_if.push_back({"all compute twice as fast", step_ms(c, compute), {}});
   memory.memory = 2;
   links.links = 2;
   r.what_if.push_back({"GPU memory twice as fast", step_ms(c, memory), {}});

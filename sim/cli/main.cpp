@@ -1,0 +1,90 @@
+// The command line. CLI11 stays in this file; its errors become ours.
+#include <CLI/CLI.hpp>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "cli/commands.hpp"
+
+namespace {
+
+void add_run(CLI::App& app, moe::RunArguments& a) {
+  CLI::App* run = app.add_subcommand("run", "simulate one decode step and report where the time goes");
+  run->add_option("experiment", a.experiments, "experiment files")->required();
+  run->add_option("--set", a.set, "change a key: --set batch.sequences=8 --set stack.launch.graph=eager");
+  run->add_flag("--json", a.json, "print result.json instead of text");
+  run->add_option("--out", a.out_dir, "folder for result.json and trace.json");
+  run->add_option("--trace", a.trace, "write a Chrome/Perfetto trace to this file");
+  run->add_option_function<std::string>(
+      "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table");
+  run->add_flag("--check-claims", a.check_claims, "exit 1 when an `expect:` claim is refuted");
+  run->add_flag("--unfolded", a.unfolded, "simulate identical ranks one by one");
+}
+
+int usage(const CLI::App& app, const std::string& message) {
+  std::cerr << "error: " << message << "\n  = help: moe-sim --help";
+  for (const CLI::App* sub : app.get_subcommands()) std::cerr << ", moe-sim " << sub->get_name() << " --help";
+  std::cerr << "\n";
+  return moe::kBadInput;
+}
+
+/// Names what is known when a word is not.
+std::string with_suggestion(const CLI::App& app, int argc, char** argv, const std::string& message) {
+  std::vector<std::string> verbs;
+  for (const CLI::App* sub : app.get_subcommands([](const CLI::App*) { return true; })) verbs.push_back(sub->get_name());
+  if (app.get_subcommands().empty() && argc > 1 && argv[1][0] != '-')
+    return "unknown command `" + std::string(argv[1]) + "`\n  = help: " + moe::suggestion(argv[1], verbs);
+  if (argc < 2) return "a command is missing\n  = help: " + moe::suggestion("", verbs);
+  std::vector<std::string> options;
+  for (const CLI::App* sub : app.get_subcommands())
+    for (const CLI::Option* o : sub->get_options())
+      for (const std::string& name : o->get_lnames()) options.push_back("--" + name);
+  for (int i = 1; i < argc; ++i)
+    if (std::string(argv[i]).starts_with("--") && message.find(argv[i]) != std::string::npos)
+      return "unknown option `" + std::string(argv[i]) + "`\n  = help: " + moe::suggestion(argv[i], options);
+  return message;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGINT, [](int) { std::_Exit(moe::kInterrupted); });
+  CLI::App app{"moe-sim: how fast will a Mixture-of-Experts model decode on this machine, and why"};
+  app.set_version_flag("--version", moe::version_text());
+  app.require_subcommand(1);
+  bool plain = false, json = false;
+  app.add_flag("--plain", plain, "no colour");
+  moe::RunArguments run;
+  add_run(app, run);
+  std::vector<std::string> files;
+  CLI::App* check = app.add_subcommand("check", "read files and report every error, simulate nothing");
+  check->add_option("file", files, "experiments, models, machines, profiles, stacks")->required();
+  std::string what = "models", key;
+  CLI::App* list = app.add_subcommand("list", "what is there: models, topologies, profiles, stacks, experiments");
+  list->add_option("what", what, "models | topologies | profiles | stacks | experiments")->required();
+  list->add_flag("--json", json, "for programs");
+  CLI::App* explain = app.add_subcommand("explain", "what a key of a file or of result.json means");
+  explain->add_option("key", key, "dotted key or its last word; empty: all keys");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& e) {
+    return app.exit(e);
+  } catch (const CLI::ParseError& e) {
+    return usage(app, with_suggestion(app, argc, argv, e.what()));
+  }
+  const bool colour = !plain && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) != 0;
+  const moe::Streams streams{std::cout, std::cerr, colour};
+  const int code = moe::guarded(streams, [&] {
+    if (check->parsed()) return moe::check_command(files, streams);
+    if (list->parsed()) return moe::list_command(what, json, streams);
+    if (explain->parsed()) return moe::explain_command(key, streams);
+    return moe::run_command(run, streams);
+  });
+  std::cout.flush();
+  if (!std::cout) {
+    std::cerr << "error: the output could not be written\n";
+    return moe::kBadInput;
+  }
+  return code;
+}

@@ -1,0 +1,92 @@
+// moe-sim run EXPERIMENT...: simulate, report, write files.
+#include <fmt/core.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/hash.hpp"
+#include "cli/commands.hpp"
+#include "report/json.hpp"
+#include "report/summary.hpp"
+#include "report/trace.hpp"
+
+namespace moe {
+namespace {
+
+std::ofstream open_for_writing(const std::string& path) {
+  std::ofstream file(path);
+  if (!file) throw InputError(fmt::format("cannot write `{}`", path));
+  return file;
+}
+
+void finish_writing(std::ofstream& file, const std::string& path) {
+  file.close();
+  if (!file) throw InputError(fmt::format("could not write all of `{}`: is the disk full?", path));
+}
+
+std::string inputs_hash(const Case& c) {
+  std::uint64_t h = kFnvOffset;
+  for (const auto& [path, hash] : c.files) h = fnv1a(hash, h);
+  return hex64(h);
+}
+
+void write_trace_file(const Case& c, const Result& r, const std::string& path) {
+  std::ofstream file = open_for_writing(path);
+  write_trace(file, r.lowered.program, r.lowered.resources, r.timeline, {c.experiment.name, inputs_hash(c), version_text()});
+  finish_writing(file, path);
+}
+
+void write_out_dir(const Case& c, const Result& r, const std::string& dir) {
+  std::error_code error;
+  std::filesystem::create_directories(dir, error);
+  if (error) throw InputError(fmt::format("cannot create folder `{}`: {}", dir, error.message()));
+  const std::string path = dir + "/result.json";
+  std::ofstream file = open_for_writing(path);
+  file << to_ordered_json(c, r).dump(2) << "\n";
+  finish_writing(file, path);
+  write_trace_file(c, r, dir + "/trace.json");
+}
+
+int run_one(const RunArguments& a, const std::string& experiment, std::size_t position, const Streams& s) {
+  Diagnostics warnings;
+  const Case c = load_case(experiment, split_overrides(a.set), warnings);
+  s.err << warnings.render(false);
+  EvaluateOptions options;
+  options.fold = !a.unfolded;
+  const Result r = evaluate(c, options);
+  for (const std::string& w : r.warnings) s.err << "warning: " << w << "\n";
+  if (!a.json) {
+    if (position > 0) s.out << "\n" << std::string(100, '-') << "\n\n";
+    s.out << summary(c, r, {s.colour, a.all_links ? std::size_t{0} : std::size_t{3}});
+  } else {
+    s.out << to_ordered_json(c, r).dump(2) << "\n";
+  }
+  const bool several = a.experiments.size() > 1;
+  if (!a.out_dir.empty()) write_out_dir(c, r, several ? a.out_dir + "/" + c.experiment.name : a.out_dir);
+  if (!a.trace.empty()) write_trace_file(c, r, a.trace);
+  bool refuted = false;
+  for (const ClaimResult& claim : r.claims) refuted = refuted || !claim.holds;
+  return refuted && a.check_claims ? kThreshold : kAnswered;
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> split_overrides(const std::vector<std::string>& set) {
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const std::string& s : set) {
+    const std::size_t equal = s.find('=');
+    if (equal == std::string::npos || equal == 0)
+      throw InputError(fmt::format("`--set {}` is not key=value, e.g. --set batch.sequences=8", s));
+    out.emplace_back(s.substr(0, equal), s.substr(equal + 1));
+  }
+  return out;
+}
+
+int run_command(const RunArguments& a, const Streams& s) {
+  int worst = kAnswered;
+  for (std::size_t i = 0; i < a.experiments.size(); ++i)
+    worst = std::max(worst, guarded(s, [&] { return run_one(a, a.experiments[i], i, s); }));
+  return worst;
+}
+
+}  // namespace moe
