@@ -13,6 +13,8 @@ namespace moe {
 
 /// Bytes touched between two uses of the same data. kCold: never used again within a step.
 inline constexpr double kCold = std::numeric_limits<double>::infinity();
+/// Written by the kernel before: still in L2. For activations, which no decode step reads from DRAM.
+inline constexpr double kInL2 = 0;
 
 /// A cost with its parts. time_us is what the simulator charges; the parts explain it.
 struct KernelCost {
@@ -86,7 +88,9 @@ struct AttentionShape {
 KernelCost decode_attention(const GpuSpec& gpu, const AttentionPath& path, const AttentionShape& shape,
                             double reuse_bytes = kCold);
 
-/// t = t0 + smax(c x, bytes [(1-h)/(e BW) + h/BW_L2]; p). x in units of the path (elements 1e-6, rows, ...).
+/// t = t0 + smax(c x, bytes [(1-h)/(e BW) + h/BW_L2]; p). The path says what x and bytes count (x_unit, bytes_of).
+/// Norms, RoPE, casts and activations work on what the kernel before wrote: call them with kInL2. State updates and
+/// batched weights stream from DRAM: kCold.
 KernelCost elementwise(const GpuSpec& gpu, const ElementwisePath& path, double x, double bytes,
                        double reuse_bytes = kCold);
 

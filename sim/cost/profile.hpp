@@ -1,5 +1,5 @@
 // What did the fit find? Cost parameters of one GPU type's kernels, by kernel path ("vllm-0.24.0/bfloat16"), and of
-// communication. Files: calibration/profiles/*.yaml, read by cost/load.cpp, written by `moe-sim fit`.
+// communication. Files: calibration/profiles/*.yaml, read by cost/load_profile.cpp, written by `moe-sim fit`.
 // Equations: docs in cost/compute.hpp and cost/collective.hpp. Units are in the field names.
 #pragma once
 #include <map>
@@ -17,7 +17,8 @@ struct FitQuality {
   double cold_median_pct = 0; ///< the same on rows whose data came from DRAM; 0: not known
   double cold_p90_pct = 0;
   std::map<std::string, std::pair<double, double>> range;  ///< fitted range by size name: m, n, k, tokens, ...
-  std::string source;
+  std::string source;         ///< where the numbers come from, in one sentence
+  bool assumed = false;       ///< the errors above are an estimate: no measurement stands behind the path
 };
 
 struct GemmRegime {
@@ -66,6 +67,8 @@ struct AttentionPath {
 /// t = t0 + smax(c x, bytes / rate; p): casts, norms, copies, state updates, batched products.
 struct ElementwisePath {
   double t0_us = 0, c_us = 0, dram_eff = 0.8, l2_tbps = 0, p = 2;
+  std::string x_unit;         ///< what x counts; empty where c is 0
+  std::string bytes_of;       ///< what the bytes are
   std::vector<std::string> includes;
   FitQuality quality;
 };
