@@ -10,6 +10,7 @@ struct GpuSpec {
   int sm = 0;                    ///< streaming multiprocessors
   double dram_Bps = 0;           ///< peak memory bandwidth
   double memory_bytes = 0;       ///< installed
+  double usable_bytes = 0;       ///< what the driver leaves to programs; memory_bytes where that is not known
   double l2_bytes = 0;
   double l2_resident_bytes = 0;  ///< footprint up to which repeated reads hit L2 (fit; kernels.md 0.6)
   double l2_sharpness = 40;      ///< exponent of the hit curve (kernels.md 2)

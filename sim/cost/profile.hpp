@@ -73,12 +73,15 @@ struct ElementwisePath {
   FitQuality quality;
 };
 
-/// Communication constants of this GPU type, by transport name: p2p, shm, shm_x, nvlink (comm.md 3 and 4).
+/// Communication constants of this GPU type for one transport (cost/collective.hpp: nvlink, p2p, p2p_pair, p2p_x, shm,
+/// shm_x, net).
 struct TransportCost {
+  double start_us = 0;        ///< once per collective, when this is the ring's most expensive transport
   double alpha_ll_us = 0;     ///< latency of one LL hop
+  bool adds_route_latency = false;  ///< alpha_ll_us holds only the two ends; the links' latency comes on top
   double tau_ll_us = 0;       ///< one further LL pass of 4096 B per channel
   double tau1_ll_us = 0;      ///< issue time of a full pass
-  double alpha_simple_us = 0;
+  double alpha_simple_us = 0; ///< one step of Simple, links included
   double rate_simple_GBps = 0;
 };
 
@@ -88,6 +91,8 @@ struct CommCost {
   double wire_GBps = 0;       ///< ceiling of SM stores on the wire
   double b_simple_us = 0;     ///< pipeline fill of Simple
   double ll128_alpha_factor = 1.9, ll128_rate_GBps = 0;
+  int ll_min_threads = 64;    ///< threads that a block of LL has at least
+  bool ll_whole_pass = false; ///< a started LL pass waits a whole round trip; false: its share of one
   std::map<std::string, TransportCost> transport;
   // all-to-all by grouped send/receive
   double a2a_base_us = 0, a2a_peer_us = 0, a2a_first = 0, a2a_tau = 0, a2a_simple_us = 0;

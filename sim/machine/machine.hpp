@@ -5,8 +5,8 @@
 // sw0→gpu1, each with its own capacity. route(gpu0, gpu1) = {gpu0→sw0, sw0→gpu1}.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.hpp"
@@ -25,6 +25,9 @@ struct Device {
 /// port: a GPU's PCIe x16. uplink: switch to root port. chip: inside a switch chip. fabric: inside a CPU package.
 /// socket_link: between sockets (xGMI, UPI). nvlink. network: NIC to NIC.
 enum class LinkKind { port, uplink, chip, fabric, socket_link, nvlink, network };
+
+/// Capacity of a link that never limits (inside a switch chip or a CPU package), bytes per second.
+constexpr Bandwidth kUnlimited{1e18};
 
 /// One direction. Capacity is payload bytes per second, from a measured single pair where there is one.
 struct Link {
@@ -51,6 +54,8 @@ struct NcclBelief {
 };
 
 /// NCCL_P2P_LEVEL: up to which kind of path GPUs talk directly. off: everything bounces through host memory.
+/// The same scale says what kind of path two GPUs have: nvlink (only NVLink), same_switch (PIX), cross_switch (PXB),
+/// host_bridge (PHB: through the CPU of one socket), system (SYS: across sockets or servers).
 enum class P2pLevel { off, nvlink, same_switch, cross_switch, host_bridge, system };
 
 struct Machine {
@@ -62,6 +67,7 @@ struct Machine {
   std::vector<SharedLimit> limits;
   std::vector<int> gpus;             ///< device of GPU 0, 1, ...
   P2pLevel p2p_level = P2pLevel::same_switch;
+  bool pair_p2p_anywhere = false;    ///< NCCL on AMD hosts: a communicator of two GPUs talks directly on any path
   std::vector<NcclBelief> nccl;
   bool posted_write_collapse = false;  ///< comm.md 2, rule 4
   bool read_fan_out = false;           ///< comm.md 2, rule 5
@@ -72,25 +78,43 @@ struct Machine {
   std::vector<std::string> unvalidated;  ///< which were not; reports repeat this
 };
 
+std::string_view name_of(DeviceKind kind);
+std::string_view name_of(LinkKind kind);
+std::string_view name_of(P2pLevel level);
+
 /// Links from one device to another on the path of least latency, never through a third GPU.
-/// Throws Infeasible("route") when there is none.
 struct Route {
   std::vector<int> links;
   Seconds latency{0};  ///< sum over the links, without the sender's own overhead
 };
 
-/// All GPU-to-GPU (and GPU-to-host-memory) routes of a machine, computed once.
+/// What NCCL calls the path: the worst thing that the route passes through.
+P2pLevel path_level(const Machine& machine, const Route& route);
+/// Whether a route uses a link of this kind.
+bool passes(const Machine& machine, const Route& route, LinkKind kind);
+
+/// All routes that start at a GPU, host memory or NIC, computed once; safe to read from several threads.
+///
+/// Least latency first (compared in whole picoseconds), then fewest links; what is still equal is decided by the order
+/// of the file, the same way every time. A route never passes through a GPU.
 class Routes {
  public:
   explicit Routes(const Machine& machine);
-  /// Between devices (positions in Machine::devices).
+  /// Between devices (positions in Machine::devices). Throws Infeasible("route") when there is no way.
   const Route& between(int from, int to) const;
+  /// Whether there is one.
+  bool reaches(int from, int to) const;
   /// Between GPU numbers.
   const Route& between_gpus(int from, int to) const;
 
  private:
-  const Machine* machine_;
-  mutable std::map<std::pair<int, int>, Route> found_;
+  struct Found {
+    bool exists = false;
+    Route route;
+  };
+  std::vector<std::string> names_;          ///< of the devices, for messages
+  std::vector<int> gpus_;
+  std::vector<std::vector<Found>> found_;   ///< [from][to]; empty row: no routes start there
 };
 
 }  // namespace moe

@@ -1,0 +1,35 @@
+#include "cost/all_to_all.hpp"
+
+#include <algorithm>
+
+#include "base/check.hpp"
+#include "cost/ring.hpp"
+
+namespace moe {
+namespace {
+
+/// The entry of the smallest listed count that is at least `ranks`, or the largest.
+double by_ranks(const std::map<int, double>& table, int ranks) {
+  if (table.empty()) throw Infeasible("not-calibrated", "the profile has no all-to-all parameters");
+  const auto found = table.lower_bound(ranks);
+  return found != table.end() ? found->second : table.rbegin()->second;
+}
+
+}  // namespace
+
+bool all_to_all_uses_ll(double bytes, int ranks) { return bytes / ranks <= kAllToAllLlBytes; }
+
+double all_to_all_us(const CommCost& cost, const Communicator& comm, double bytes) {
+  const int n = comm.ranks();
+  const double peer_bytes = bytes / n;
+  const double start = cost.a2a_base_us + cost.a2a_peer_us * (n - 1);
+  if (all_to_all_uses_ll(bytes, n)) {
+    const double pass = 8 * by_ranks(cost.a2a_threads, n);
+    const double more = std::max(0.0, peer_bytes / pass - 1);
+    return start + cost.a2a_first * std::min(peer_bytes, pass) / pass +
+           cost.a2a_tau * transport_cost(cost, worst_hop(comm)).tau_ll_us * more;
+  }
+  return start + cost.a2a_simple_us + (n - 1) * peer_bytes / (by_ranks(cost.a2a_rate_GBps, n) * 1e3);
+}
+
+}  // namespace moe

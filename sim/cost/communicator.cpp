@@ -1,0 +1,76 @@
+#include <algorithm>
+#include <map>
+
+#include "base/check.hpp"
+#include "cost/collective.hpp"
+
+namespace moe {
+namespace {
+
+/// NCCL's choice for one pair of neighbours.
+Transport transport_of(const Machine& machine, const Route& route, int from, int to, int ranks) {
+  const auto device = [&](int gpu) {
+    return machine.devices[static_cast<std::size_t>(machine.gpus[static_cast<std::size_t>(gpu)])];
+  };
+  if (device(from).node != device(to).node) return Transport::net;
+  const P2pLevel path = path_level(machine, route);
+  const bool pair_anywhere = ranks <= 2 && machine.pair_p2p_anywhere && machine.p2p_level != P2pLevel::off;
+  const bool crosses = device(from).socket != device(to).socket;
+  if (path > machine.p2p_level && !pair_anywhere) return crosses ? Transport::shm_x : Transport::shm;
+  if (path == P2pLevel::nvlink) return Transport::nvlink;
+  if (crosses) return Transport::p2p_x;
+  return ranks <= 2 ? Transport::p2p_pair : Transport::p2p;
+}
+
+bool is_direct(Transport t) {
+  return t == Transport::nvlink || t == Transport::p2p || t == Transport::p2p_pair || t == Transport::p2p_x;
+}
+
+/// Smallest capacity / uses over the links of the direct hops; 0 when nothing limits.
+double share_GBps(const Machine& machine, const std::vector<const Route*>& direct) {
+  std::map<int, int> uses;
+  for (const Route* route : direct)
+    for (const int l : route->links) ++uses[l];
+  double least = kUnlimited.bytes_per_second;
+  for (const auto& [l, count] : uses)
+    least = std::min(least, machine.links[static_cast<std::size_t>(l)].capacity.bytes_per_second / count);
+  for (const SharedLimit& limit : machine.limits) {
+    int count = 0;
+    for (const int l : limit.links) count += uses.count(l) != 0 ? uses[l] : 0;
+    if (count > 0) least = std::min(least, limit.capacity.bytes_per_second / count);
+  }
+  return least < kUnlimited.bytes_per_second ? least * 1e-9 : 0;
+}
+
+const NcclBelief& belief_for(const Machine& machine, int ranks) {
+  MOE_CHECK(!machine.nccl.empty(), "a machine says what NCCL believes");
+  for (const NcclBelief& b : machine.nccl)
+    if (ranks <= b.ranks) return b;
+  return machine.nccl.back();
+}
+
+}  // namespace
+
+Communicator communicator(const Machine& machine, const Routes& routes, const std::vector<int>& gpus) {
+  MOE_CHECK(!gpus.empty(), "a communicator has at least one GPU");
+  Communicator comm;
+  comm.gpus = gpus;
+  const int n = comm.ranks();
+  if (n == 1) return comm;
+  std::vector<const Route*> direct;
+  for (std::size_t i = 0; i < gpus.size(); ++i) {
+    const int from = gpus[i], to = gpus[(i + 1) % gpus.size()];
+    MOE_CHECK(from != to, "a GPU is in a communicator once");
+    const Route& route = routes.between_gpus(from, to);
+    comm.hops.push_back(transport_of(machine, route, from, to, n));
+    comm.hop_latency_us.push_back(route.latency.count() * 1e6);
+    if (is_direct(comm.hops.back())) direct.push_back(&route);
+  }
+  const NcclBelief& belief = belief_for(machine, n);
+  comm.channels = belief.channels;
+  comm.graph_GBps = belief.graph_GBps;
+  comm.share_GBps = share_GBps(machine, direct);
+  return comm;
+}
+
+}  // namespace moe

@@ -1,0 +1,133 @@
+#include "cost/ring.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/check.hpp"
+
+namespace moe {
+namespace {
+
+constexpr double kFullPassBytes = 4096;  ///< 512 threads of 8 B
+constexpr int kFullThreads = 512;
+constexpr double kBytesPerUsPerGBps = 1e3;
+
+bool all_nvlink(const Communicator& comm) {
+  return std::all_of(comm.hops.begin(), comm.hops.end(), [](Transport t) { return t == Transport::nvlink; });
+}
+
+double mean_alpha_ll_us(const CommCost& cost, const Communicator& comm) {
+  double sum = 0;
+  for (std::size_t i = 0; i < comm.hops.size(); ++i) {
+    const TransportCost& t = transport_cost(cost, comm.hops[i]);
+    sum += t.alpha_ll_us + (t.adds_route_latency ? comm.hop_latency_us[i] : 0);
+  }
+  return sum / static_cast<double>(comm.hops.size());
+}
+
+double mean_alpha_simple_us(const CommCost& cost, const Communicator& comm) {
+  double sum = 0;
+  for (const Transport t : comm.hops) sum += transport_cost(cost, t).alpha_simple_us;
+  return sum / static_cast<double>(comm.hops.size());
+}
+
+double at_most_share(double rate_GBps, const Communicator& comm) {
+  return comm.share_GBps > 0 ? std::min(rate_GBps, comm.share_GBps) : rate_GBps;
+}
+
+double start_us(const CommCost& cost, const Communicator& comm) {
+  return cost.t_base_us + transport_cost(cost, worst_hop(comm)).start_us;
+}
+
+}  // namespace
+
+const TransportCost& transport_cost(const CommCost& cost, Transport t) {
+  const auto found = cost.transport.find(std::string(name_of(t)));
+  if (found == cost.transport.end())
+    throw Infeasible("not-calibrated",
+                     fmt::format("the profile has no communication parameters for the transport `{}`", name_of(t)));
+  return found->second;
+}
+
+Transport worst_hop(const Communicator& comm) { return *std::max_element(comm.hops.begin(), comm.hops.end()); }
+
+int ring_steps(CollectiveOp op, int ranks) {
+  MOE_CHECK(op != CollectiveOp::all_to_all, "all-to-all is not a ring");
+  return op == CollectiveOp::all_reduce ? 2 * (ranks - 1) : ranks - 1;
+}
+
+double wire_factor(Protocol p) {
+  return p == Protocol::ll ? 2.0 : p == Protocol::ll128 ? 128.0 / 120.0 : 1.0;
+}
+
+double nccl_expects_us(Protocol p, CollectiveOp op, double bytes, const Communicator& comm) {
+  struct Row {
+    double base, pcie, nvlink, efficiency;
+  };
+  constexpr Row kLl{6.6, 1.0, 0.6, 0.5}, kLl128{14.0, 2.5, 1.9, 0.92}, kSimple{8.4, 5.7, 3.4, 1.0};
+  const Row& row = p == Protocol::ll ? kLl : p == Protocol::ll128 ? kLl128 : kSimple;
+  const double k = ring_steps(op, comm.ranks()), n = comm.ranks();
+  return row.base + k * (all_nvlink(comm) ? row.nvlink : row.pcie) +
+         bytes * k / (n * row.efficiency * comm.graph_GBps * kBytesPerUsPerGBps);
+}
+
+Protocol nccl_choice(const std::vector<Protocol>& allowed, CollectiveOp op, double bytes, const Communicator& comm) {
+  MOE_CHECK(!allowed.empty(), "NCCL may choose from at least one protocol");
+  return *std::min_element(allowed.begin(), allowed.end(), [&](Protocol a, Protocol b) {
+    return nccl_expects_us(a, op, bytes, comm) < nccl_expects_us(b, op, bytes, comm);
+  });
+}
+
+LlGeometry ll_geometry(double bytes, int ranks, int channels, int min_threads) {
+  const double bytes_per_thread = 8.0 * ranks;
+  int threads = kFullThreads;
+  const auto too_small = [&] { return bytes < channels * threads * bytes_per_thread; };
+  while (too_small() && channels > 1) --channels;
+  while (too_small() && threads % 128 == 0) threads /= 2;
+  threads = std::max(threads, min_threads);
+  LlGeometry g{channels, threads, bytes / (ranks * channels), 8.0 * threads, 1};
+  g.passes = std::max(1.0, g.step_bytes / g.pass_bytes);
+  return g;
+}
+
+double ring_ll_us(const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {
+  const LlGeometry g = ll_geometry(bytes, comm.ranks(), comm.channels, cost.ll_min_threads);
+  const TransportCost& worst = transport_cost(cost, worst_hop(comm));
+  const double more = g.passes - 1;
+  const double polls = cost.ll_whole_pass ? std::ceil(more) : more;
+  const double first = worst.tau1_ll_us * std::min(g.step_bytes, g.pass_bytes) / kFullPassBytes;
+  const double extra =
+      polls * (worst.tau_ll_us - worst.tau1_ll_us) + more * worst.tau1_ll_us * g.threads / kFullThreads;
+  const double wire = wire_factor(Protocol::ll) * bytes / comm.ranks() /
+                      (at_most_share(cost.wire_GBps, comm) * kBytesPerUsPerGBps);
+  const double step = std::max(mean_alpha_ll_us(cost, comm) + first + extra, wire);
+  return start_us(cost, comm) + ring_steps(op, comm.ranks()) * step + cost.tail_ll * (first + extra);
+}
+
+double ring_ll128_us(const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {
+  const double rate = at_most_share(cost.ll128_rate_GBps, comm) * kBytesPerUsPerGBps;
+  const double wire = wire_factor(Protocol::ll128) * bytes / comm.ranks() / rate;
+  const double step = cost.ll128_alpha_factor * mean_alpha_ll_us(cost, comm) + wire;
+  return start_us(cost, comm) + ring_steps(op, comm.ranks()) * step + cost.tail_simple * wire;
+}
+
+double ring_simple_us(const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {
+  double rate = transport_cost(cost, comm.hops.front()).rate_simple_GBps;
+  for (const Transport t : comm.hops) rate = std::min(rate, transport_cost(cost, t).rate_simple_GBps);
+  const double wire = bytes / comm.ranks() / (at_most_share(rate, comm) * kBytesPerUsPerGBps);
+  const double step = mean_alpha_simple_us(cost, comm) + wire;
+  return start_us(cost, comm) + cost.b_simple_us + ring_steps(op, comm.ranks()) * step + cost.tail_simple * wire;
+}
+
+double ring_us(Protocol p, const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {
+  switch (p) {
+    case Protocol::ll: return ring_ll_us(cost, comm, op, bytes);
+    case Protocol::ll128: return ring_ll128_us(cost, comm, op, bytes);
+    case Protocol::simple: return ring_simple_us(cost, comm, op, bytes);
+  }
+  return 0;
+}
+
+}  // namespace moe
