@@ -28,20 +28,31 @@ void cook_indexer(Cook& c, const Attention& a) {
   c.elementwise("indexer quantise", "", 3 * c.rows() * (d.heads + 1) * d.head_dim);
   c.elementwise("index cache write", "kv_write", 3 * c.rows() * d.head_dim);
   // 128 values in FP8 and one fp32 scale per cached token.
-  c.other("indexer logits", "indexer_logits", "any", Category::attention, b * context, b * context * (d.head_dim + 4),
-          kCold, true);
-  c.other("indexer top-k", "indexer_topk", "any", Category::attention, b * context, b * context * 4, kInL2, true);
+  c.other("indexer logits", "indexer_logits", "any", Category::attention, 0, b * context * (d.head_dim + 4 + 4), kCold, true);
+  // A radix select reads 32-bit logits once per 8 bits.
+  c.other("indexer top-k", "indexer_topk", "any", Category::attention, 0, 4 * b * context * 4, kInL2, true);
 }
 
+/// MLA over the selected tokens only. The FP8 rows of the sparse kernels hold the latent in FP8, a scale per 128 and the
+/// rotary part in bf16: 656 B for 512 + 64.
 void cook_sparse_core(Cook& c, const Attention& a) {
-  // FP8 cache rows of the sparse kernels: latent in FP8, a scale per 128, rotary part in bf16 (656 B for 512 + 64).
   const bool fp8 = c.inputs().experiment.kv_dtype == KvDtype::fp8;
-  const double row = fp8 ? a.kv_lora_rank + 4.0 * a.kv_lora_rank / 128 + 2.0 * a.qk_rope_head_dim
-                         : 2.0 * (a.kv_lora_rank + a.qk_rope_head_dim);
-  const double b = c.inputs().experiment.batch.sequences;
-  const double tokens = context_read(c, a.dsa->topk - 1);
-  c.other("sparse MLA", "sparse_mla", fp8 ? "fp8" : "bf16", Category::attention, b * a.heads / c.tp(), b * tokens * row,
-          kCold, true);
+  AttentionShape s;
+  s.sequences = c.inputs().experiment.batch.sequences;
+  s.context = context_read(c, a.dsa->topk - 1);
+  s.heads = a.heads / c.tp();
+  s.head_dim = a.kv_lora_rank;
+  s.score_dim = a.kv_lora_rank + a.qk_rope_head_dim;
+  s.kv_row_bytes = fp8 ? a.kv_lora_rank + 4.0 * a.kv_lora_rank / 128 + 2.0 * a.qk_rope_head_dim : 2 * s.score_dim;
+  c.attention("sparse MLA", "sparse_mla", s, longest_read(c, a.dsa->topk - 1), true);
+}
+
+/// One absorbed product: heads x [rows, rank] x [rank, dim], weights streamed.
+void cook_absorb(Cook& c, const char* name, double heads, double rank, double dim) {
+  const std::string format = kernel_format(c.inputs().weights().format[index(TensorClass::attn_kv_b)]);
+  const double weight = format.starts_with("fp8") ? 1 : 2;
+  c.other(name, "absorb", format, Category::dense_gemm, 2e-9 * c.rows() * heads * rank * dim,
+          weight * heads * rank * dim + 2 * c.rows() * heads * (rank + dim), kCold, false);
 }
 
 void cook_mla_core(Cook& c, const Attention& a) {
@@ -68,14 +79,11 @@ void cook_mla(Cook& c, const Attention& a, bool indexer) {
   if (sparse && indexer) cook_indexer(c, a);
   c.elementwise("rope", "rope", 4 * m * (heads + 1) * rope);
   c.elementwise("kv write", "kv_write", (2 + kv_element_bytes(c)) * m * (rank + rope));
-  // Absorbed products stream W_UK and W_UV of the local heads: heads x 512 x 128 twice, in bf16.
-  c.other("absorb W_UK", "absorb", "bf16", Category::dense_gemm, heads * m * rank * nope * 1e-6,
-          2 * heads * rank * nope, kCold, false);
+  cook_absorb(c, "absorb W_UK", heads, rank, nope);
   c.elementwise("q concat", "q_concat", (2 + kv_element_bytes(c)) * m * heads * (rank + rope));
   if (sparse) cook_sparse_core(c, a);
   else cook_mla_core(c, a);
-  c.other("absorb W_UV", "absorb", "bf16", Category::dense_gemm, heads * m * rank * a.v_head_dim * 1e-6,
-          2 * heads * rank * a.v_head_dim, kCold, false);
+  cook_absorb(c, "absorb W_UV", heads, rank, a.v_head_dim);
   c.dense("o_proj", TensorClass::attn_o, h, heads * a.v_head_dim, false);
 }
 
@@ -112,11 +120,10 @@ void cook_gdn(Cook& c, const Attention& a) {
   c.dense("in_proj qkvz", TensorClass::linattn_in, 2 * key + 2 * value, h, false);
   c.dense("in_proj b,a", TensorClass::linattn_small, 2 * a.v_heads / c.tp(), h, false);
   c.elementwise("split", "q_concat", 4 * m * (2 * key + value));
-  const double channels = 2 * key + value;
-  c.other("conv update", "gdn_conv", "any", Category::attention, b * channels, 2 * 2 * b * channels * a.conv_kernel,
-          kCold, false);
-  // fp32 state of every value head, read and written.
-  c.other("recurrent update", "gdn_recurrent", "any", Category::attention, b * a.v_heads / c.tp(),
+  // Conv state of kernel - 1 taps read and written, input and output, 16 bit: 16 B per channel for 4 taps.
+  c.other("conv update", "gdn_conv", "any", Category::attention, 0, 4.0 * a.conv_kernel * b * (2 * key + value), kCold, false);
+  // fp32 state of every local value head, read and written.
+  c.other("recurrent update", "gdn_recurrent", "any", Category::attention, 0,
           2 * 4 * b * a.v_heads / c.tp() * a.k_head_dim * a.v_head_dim, kCold, false);
   c.reduction("gated norm", "", value);
   c.dense("out_proj", TensorClass::linattn_out, h, value, false);

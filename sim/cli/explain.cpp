@@ -1,0 +1,47 @@
+// moe-sim explain [KEY]: what a key means, from the declarations that read the files.
+#include <fmt/core.h>
+
+#include "base/text.hpp"
+#include "cli/commands.hpp"
+#include "experiment/experiment.hpp"
+#include "stack/load.hpp"
+
+namespace moe {
+namespace {
+
+struct Group {
+  const char* file;
+  std::vector<FieldInfo> fields;
+};
+
+std::vector<Group> declarations() {
+  Experiment e;
+  Stack k;
+  return {{"experiment", describe([&](Fields& f) { bind_experiment(f, e); })},
+          {"stack", describe([&](Fields& f) { bind_stack(f, k); })}};
+}
+
+std::string last_word(const std::string& path) { return path.substr(path.find_last_of('.') + 1); }
+
+}  // namespace
+
+int explain_command(const std::string& key, const Streams& s) {
+  std::vector<std::string> known;
+  TextTable table("lllll");
+  table.row({"file", "key", "type", "default", "meaning"});
+  bool found = false;
+  for (const Group& g : declarations())
+    for (const FieldInfo& f : g.fields) {
+      known.push_back(last_word(f.path));
+      if (!key.empty() && f.path != key && last_word(f.path) != key) continue;
+      found = true;
+      table.row({g.file, f.path, f.type, f.required ? "required" : f.value, f.help});
+    }
+  if (!found) throw InputError(fmt::format("no key `{}`\n  = help: {}", key, suggestion(key, known)));
+  s.out << table.render("");
+  return kAnswered;
+}
+
+std::string version_text() { return "moe-sim " MOE_SIM_VERSION ", data schema 1"; }
+
+}  // namespace moe
