@@ -104,6 +104,7 @@ struct LoadedSize {
   int tp = 1;
   double gib = 0;             ///< per GPU, from an engine log
   std::string source;
+  bool open = false;          ///< known to differ, cause unknown: reported, not held by a test
 };
 
 /// One released set of weights.
@@ -122,7 +123,7 @@ struct Checkpoint {
 };
 
 struct PublishedCount {
-  std::string what;           ///< total_main, active_body, active_with_head, active_with_embed_head, mtp, ...
+  std::string what;           ///< one of kCountNames (model/sizes.hpp): total_main, active_body, ...
   double billions = 0;
   std::string source, note;
   bool gate = false;
