@@ -81,7 +81,8 @@ void bind_tile_rule(Fields& f, TileRule& rule) {
   }
   const bool two = rule.kind[0] == 't' || rule.kind[0] == 'a';  // tri, trl, ada, adl
   if (rule.values.size() != (two ? 2u : 1u))
-    return f.error("tile_rule", fmt::format("the tile rule `{}` takes {}", rule.kind, two ? "two numbers" : "one number"));
+    return f.error("tile_rule",
+                   fmt::format("the tile rule `{}` takes {}", rule.kind, two ? "two numbers" : "one number"));
   const auto is_tile = [](double v) { return v == 8 || v == 16 || v == 32 || v == 64 || v == 128 || v == 256; };
   const std::size_t tiles = rule.kind[0] == 'm' ? 0 : rule.kind[0] == 't' ? 2 : 1;  // how many of them are tile rows
   for (std::size_t i = 0; i < rule.values.size(); ++i)

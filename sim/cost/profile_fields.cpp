@@ -22,7 +22,7 @@ void bind_rates(Fields& f, double& t0_us, double& dram_eff, double& l2_tbps, dou
   constant(f, "t0_us", t0_us, "fixed time");
   f.number("dram_eff", dram_eff, Need::required, {0, 1, true}, "share of peak memory bandwidth");
   f.number("l2_tbps", l2_tbps, Need::required, Range::positive(), "L2 bandwidth, TB/s");
-  f.number("p", p, Need::required, Range::at_least(1), "how sharply the slower limit wins: 1 adds, large is the maximum");
+  f.number("p", p, Need::required, Range::at_least(1), "how the two limits combine: 1 adds them, large is the maximum");
 }
 
 /// Tiles over SMs: whole waves or shared evenly.
