@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "cost/load_comm.hpp"
 #include "cost/load_gpu.hpp"
 #include "cost/profile_fields.hpp"
 
@@ -29,11 +30,6 @@ void bind_paths(Fields& f, const std::string& key, std::map<std::string, Path>& 
       item.error("path", fmt::format("the path `{}` appears twice in `{}`", name, key),
                  fmt::format("keep one of the two; the first is on line {}", first->second));
   });
-}
-
-/// Communication costs have their own reader; this is the one place that calls it.
-void bind_comm_section(Fields& f, CommCost&) {
-  f.section("comm", Need::optional, "communication costs, by transport", [](Fields&) {});
 }
 
 /// The GPU's file, or "" when there is none.
@@ -61,7 +57,7 @@ void bind_profile(Fields& f, Profile& profile, std::string& gpu) {
   bind_paths(f, "attention_decode", profile.attention, "decode attention cores, GQA and MLA", bind_attention);
   bind_paths(f, "elementwise_and_state", profile.elementwise, "casts, norms, state updates, batched products",
              bind_elementwise);
-  bind_comm_section(f, profile.comm);
+  f.section("comm", Need::optional, "communication costs, by transport", [&](Fields& g) { bind_comm(g, profile.comm); });
 }
 
 Profile load_profile(const std::string& file, Diagnostics& out) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/check.hpp"
 #include "lower/recipe.hpp"
 
 namespace moe {

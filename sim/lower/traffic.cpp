@@ -2,7 +2,7 @@
 
 namespace moe {
 
-void add_ring_traffic(const Machine& machine, const Routes& routes, const Communicator& comm, double bytes_per_hop,
+void add_ring_traffic(const Routes& routes, const Communicator& comm, double bytes_per_hop,
                       std::vector<double>& link_bytes) {
   auto add = [&](const Route& route) {
     for (const int link : route.links) link_bytes[static_cast<std::size_t>(link)] += bytes_per_hop;

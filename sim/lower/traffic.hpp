@@ -8,7 +8,7 @@ namespace moe {
 
 /// Adds what one collective puts on every link of the ring's hops. A host-bounced hop is booked on the links of the
 /// route between the two GPUs: it crosses the same PCIe tree by way of host memory.
-void add_ring_traffic(const Machine& machine, const Routes& routes, const Communicator& comm, double bytes_per_hop,
+void add_ring_traffic(const Routes& routes, const Communicator& comm, double bytes_per_hop,
                       std::vector<double>& link_bytes);
 
 }  // namespace moe

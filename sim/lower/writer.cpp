@@ -121,7 +121,7 @@ void Writer::collective(const Item& item, int layer) {
   u.spread = cost.spread;
   u.outside += cost.in_range ? 0 : 1;
   u.reason = cost.reason;
-  add_ring_traffic(*case_.machine, *case_.routes, comm_, cost.wire_bytes_per_hop, link_bytes_);
+  add_ring_traffic(*case_.routes, comm_, cost.wire_bytes_per_hop, link_bytes_);
   OpId arrived = kNoOp;
   if (ranks_.size() > 1) {
     arrived = builder_.join({});
