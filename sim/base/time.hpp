@@ -14,6 +14,9 @@ using Seconds = std::chrono::duration<double>;
 /// Integer picoseconds; covers 106 days.
 using Time = std::chrono::duration<std::int64_t, std::pico>;
 
+/// Later than everything that happens.
+inline constexpr Time kNever = Time::max();
+
 /// The only place where a formula's time becomes clock time. Rounds to the nearest picosecond.
 inline Time to_time(Seconds s) { return std::chrono::round<Time>(s); }
 /// Microseconds (the unit of every cost formula in calibration files) to clock time.
