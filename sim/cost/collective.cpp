@@ -15,6 +15,7 @@ namespace moe {
 std::string_view name_of(Transport t) {
   switch (t) {
     case Transport::nvlink: return "nvlink";
+    case Transport::nvlink_pair: return "nvlink_pair";
     case Transport::p2p: return "p2p";
     case Transport::p2p_pair: return "p2p_pair";
     case Transport::p2p_x: return "p2p_x";
@@ -49,7 +50,7 @@ namespace {
 std::vector<Protocol> allowed_protocols(const CollectivePolicy& policy, const Communicator& comm) {
   if (!policy.protocols.empty()) return policy.protocols;
   std::vector<Protocol> standard{Protocol::ll, Protocol::simple};
-  if (worst_hop(comm) == Transport::nvlink) standard.push_back(Protocol::ll128);
+  if (is_nvlink(worst_hop(comm))) standard.push_back(Protocol::ll128);
   return standard;
 }
 

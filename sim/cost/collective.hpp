@@ -19,10 +19,10 @@ namespace moe {
 enum class CollectiveOp { all_reduce, all_gather, reduce_scatter, all_to_all };
 enum class Protocol { ll, ll128, simple };
 
-/// How neighbours in the ring talk, from the least to the most expensive. p2p: direct PCIe in a ring; p2p_pair: direct
-/// PCIe in a communicator of two; p2p_x: direct, across sockets; shm: bouncing through host memory; shm_x: that across
-/// sockets; net: to another server.
-enum class Transport { nvlink, p2p, p2p_pair, p2p_x, shm, shm_x, net };
+/// How neighbours in the ring talk, from the least to the most expensive. nvlink, p2p: direct NVLink or PCIe in a ring;
+/// nvlink_pair, p2p_pair: the same in a communicator of two; p2p_x: direct PCIe across sockets; shm: bouncing through
+/// host memory; shm_x: that across sockets; net: to another server.
+enum class Transport { nvlink, nvlink_pair, p2p, p2p_pair, p2p_x, shm, shm_x, net };
 std::string_view name_of(Transport t);
 std::string_view name_of(Protocol p);
 std::string_view name_of(CollectiveOp op);

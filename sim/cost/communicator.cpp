@@ -17,14 +17,12 @@ Transport transport_of(const Machine& machine, const Route& route, int from, int
   const bool pair_anywhere = ranks <= 2 && machine.pair_p2p_anywhere && machine.p2p_level != P2pLevel::off;
   const bool crosses = device(from).socket != device(to).socket;
   if (path > machine.p2p_level && !pair_anywhere) return crosses ? Transport::shm_x : Transport::shm;
-  if (path == P2pLevel::nvlink) return Transport::nvlink;
+  if (path == P2pLevel::nvlink) return ranks <= 2 ? Transport::nvlink_pair : Transport::nvlink;
   if (crosses) return Transport::p2p_x;
   return ranks <= 2 ? Transport::p2p_pair : Transport::p2p;
 }
 
-bool is_direct(Transport t) {
-  return t == Transport::nvlink || t == Transport::p2p || t == Transport::p2p_pair || t == Transport::p2p_x;
-}
+bool is_direct(Transport t) { return t < Transport::shm; }
 
 /// Smallest capacity / uses over the links of the direct hops; 0 when nothing limits.
 double share_GBps(const Machine& machine, const std::vector<const Route*>& direct) {

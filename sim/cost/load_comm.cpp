@@ -7,7 +7,7 @@
 namespace moe {
 namespace {
 
-const std::vector<std::string> kTransports{"nvlink", "p2p", "p2p_pair", "p2p_x", "shm", "shm_x", "net"};
+const std::vector<std::string> kTransports{"nvlink", "nvlink_pair", "p2p", "p2p_pair", "p2p_x", "shm", "shm_x", "net"};
 
 void bind_transport(Fields& f, TransportCost& t) {
   const Range from0 = Range::not_negative();
@@ -23,7 +23,7 @@ void bind_transport(Fields& f, TransportCost& t) {
 }
 
 void bind_transports(Fields& f, CommCost& cost) {
-  f.named("transports", Need::required, "by transport: nvlink, p2p, p2p_pair, p2p_x, shm, shm_x, net",
+  f.named("transports", Need::required, "by transport: nvlink, nvlink_pair, p2p, p2p_pair, p2p_x, shm, shm_x, net",
           [&](Fields& t, const std::string& name) {
             TransportCost one;
             bind_transport(t, one);

@@ -73,8 +73,8 @@ struct ElementwisePath {
   FitQuality quality;
 };
 
-/// Communication constants of this GPU type for one transport (cost/collective.hpp: nvlink, p2p, p2p_pair, p2p_x, shm,
-/// shm_x, net).
+/// Communication constants of this GPU type for one transport (cost/collective.hpp: nvlink, nvlink_pair, p2p, p2p_pair,
+/// p2p_x, shm, shm_x, net).
 struct TransportCost {
   double start_us = 0;        ///< once per collective, when this is the ring's most expensive transport
   double alpha_ll_us = 0;     ///< latency of one LL hop

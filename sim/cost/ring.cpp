@@ -14,10 +14,6 @@ constexpr double kFullPassBytes = 4096;  ///< 512 threads of 8 B
 constexpr int kFullThreads = 512;
 constexpr double kBytesPerUsPerGBps = 1e3;
 
-bool all_nvlink(const Communicator& comm) {
-  return std::all_of(comm.hops.begin(), comm.hops.end(), [](Transport t) { return t == Transport::nvlink; });
-}
-
 double mean_alpha_ll_us(const CommCost& cost, const Communicator& comm) {
   double sum = 0;
   for (std::size_t i = 0; i < comm.hops.size(); ++i) {
@@ -51,6 +47,8 @@ const TransportCost& transport_cost(const CommCost& cost, Transport t) {
   return found->second;
 }
 
+bool is_nvlink(Transport t) { return t == Transport::nvlink || t == Transport::nvlink_pair; }
+
 Transport worst_hop(const Communicator& comm) { return *std::max_element(comm.hops.begin(), comm.hops.end()); }
 
 int ring_steps(CollectiveOp op, int ranks) {
@@ -69,7 +67,7 @@ double nccl_expects_us(Protocol p, CollectiveOp op, double bytes, const Communic
   constexpr Row kLl{6.6, 1.0, 0.6, 0.5}, kLl128{14.0, 2.5, 1.9, 0.92}, kSimple{8.4, 5.7, 3.4, 1.0};
   const Row& row = p == Protocol::ll ? kLl : p == Protocol::ll128 ? kLl128 : kSimple;
   const double k = ring_steps(op, comm.ranks()), n = comm.ranks();
-  return row.base + k * (all_nvlink(comm) ? row.nvlink : row.pcie) +
+  return row.base + k * (is_nvlink(worst_hop(comm)) ? row.nvlink : row.pcie) +
          bytes * k / (n * row.efficiency * comm.graph_GBps * kBytesPerUsPerGBps);
 }
 

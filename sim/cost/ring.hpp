@@ -77,6 +77,7 @@ double wire_factor(Protocol p);
 
 /// The parameters of a transport; throws Infeasible("not-calibrated") when the profile has none.
 const TransportCost& transport_cost(const CommCost& cost, Transport t);
+bool is_nvlink(Transport t);
 /// The most expensive transport of the ring.
 Transport worst_hop(const Communicator& comm);
 

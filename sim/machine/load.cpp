@@ -28,13 +28,18 @@ class Builder {
   }
 
  private:
+  struct End {
+    int device;
+    const PlacedName* name;
+  };
   void contradiction(std::string message, const PlacedName& at, std::string help, const Place& other,
                      std::string note) {
     out_.add({true, std::move(message), at.place, at.path, std::move(help), other, std::move(note)});
   }
   void add_devices();
   void add_links(const LinkEntry& entry);
-  bool add_link(const LinkEntry& entry, const PlacedName& from, const PlacedName& to);
+  bool add_link(const LinkEntry& entry, const End& from, const End& to);
+  std::vector<End> ends(const std::vector<PlacedName>& names);
   int device(const PlacedName& name);
   void add_limits();
   void check_nccl();
@@ -47,6 +52,7 @@ class Builder {
   Diagnostics& out_;
   std::map<std::string, int> number_;                       ///< device by name
   std::vector<PlacedName> declared_;                        ///< by device
+  std::set<int> linked_;                                    ///< devices that an entry of `links` names
   std::map<std::pair<int, int>, Place> joined_;             ///< directed pairs that have a link
   std::map<std::string, std::vector<int>> limited_;         ///< links by limit
 };
@@ -80,22 +86,30 @@ int Builder::device(const PlacedName& name) {
 }
 
 void Builder::add_links(const LinkEntry& entry) {
-  for (const PlacedName& from : entry.from)
-    for (const PlacedName& to : entry.to)
+  const std::vector<End> froms = ends(entry.from), tos = ends(entry.to);
+  for (const End& from : froms)
+    for (const End& to : tos)
       if (add_link(entry, from, to) && !entry.oneway) add_link(entry, to, from);
 }
 
+/// The devices of a list; an unknown name is reported once and left out.
+std::vector<Builder::End> Builder::ends(const std::vector<PlacedName>& names) {
+  std::vector<End> found;
+  for (const PlacedName& name : names)
+    if (const int number = device(name); number >= 0) found.push_back({number, &name}), linked_.insert(number);
+  return found;
+}
+
 /// Adds one direction; false with a diagnostic when that is not possible.
-bool Builder::add_link(const LinkEntry& entry, const PlacedName& from, const PlacedName& to) {
-  const int a = device(from), b = device(to);
-  if (a < 0 || b < 0) return false;
-  if (a == b) {
-    out_.error(fmt::format("`{}` is linked to itself", from.text), to.place, to.path, "name two different devices");
+bool Builder::add_link(const LinkEntry& entry, const End& from, const End& to) {
+  const std::string &a = from.name->text, &b = to.name->text;
+  if (from.device == to.device) {
+    out_.error(fmt::format("`{}` is linked to itself", a), to.name->place, to.name->path, "name two different devices");
     return false;
   }
-  const auto [first, is_new] = joined_.emplace(std::pair{a, b}, to.place);
+  const auto [first, is_new] = joined_.emplace(std::pair{from.device, to.device}, to.name->place);
   if (!is_new) {
-    contradiction(fmt::format("`{}` already has a link to `{}`", from.text, to.text), to,
+    contradiction(fmt::format("`{}` already has a link to `{}`", a, b), *to.name,
                   "an entry counts for both directions unless `oneway: true`; write parallel cables as one link with "
                   "the sum of their bandwidths",
                   first->second, "the first is here");
@@ -103,7 +117,7 @@ bool Builder::add_link(const LinkEntry& entry, const PlacedName& from, const Pla
   }
   const Bandwidth capacity = entry.bandwidth_Bps > 0 ? Bandwidth{entry.bandwidth_Bps} : kUnlimited;
   if (!entry.limit.text.empty()) limited_[entry.limit.text].push_back(static_cast<int>(machine_.links.size()));
-  machine_.links.push_back({a, b, entry.kind, capacity, Seconds{entry.latency_s}, from.text + " → " + to.text});
+  machine_.links.push_back({from.device, to.device, entry.kind, capacity, Seconds{entry.latency_s}, a + " → " + b});
   return true;
 }
 
@@ -142,11 +156,9 @@ void Builder::check_speeds() {
 
 void Builder::check_links_of_gpus() {
   if (file_.links.empty() && machine_.gpus.size() <= 1) return;
-  std::set<int> linked;
-  for (const auto& [pair, place] : joined_) linked.insert({pair.first, pair.second});
   for (const int g : machine_.gpus) {
     const PlacedName& name = declared_[static_cast<std::size_t>(g)];
-    if (linked.count(g) == 0)
+    if (linked_.count(g) == 0)
       out_.error(fmt::format("`{}` has no link", name.text), name.place, name.path, "add it to an entry of `links`");
   }
 }
