@@ -51,6 +51,8 @@ Recipe cook_experts(const Case& c, const GpuSpec& gpu, const MoePath& path, cons
     recipe[i].cost.dram_bytes = total.dram_bytes * share;
   }
   recipe[0].cost.spread = recipe[1].cost.spread = total.spread;
+  recipe[0].cost.in_range = total.in_range;
+  for (std::size_t i = 1; i < recipe.size(); ++i) recipe[i].part = true;
   if (!contains(path.includes, "gap")) recipe[0].timed_alone = true;
   return recipe;
 }

@@ -16,6 +16,7 @@ struct Item {
   std::string path;                ///< of the profile; "": none
   bool timed_alone = false;        ///< its time does not contain the idle gap of a graph node
   bool replicated = false;
+  bool part = false;               ///< a further part of a kernel path already counted
   bool aux_stream = false;         ///< runs beside the main stream, joined by the next collective
   CollectiveOp op = CollectiveOp::all_reduce;
   double bytes = 0;                ///< collective

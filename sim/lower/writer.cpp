@@ -77,10 +77,10 @@ void Writer::kernel(const Item& item, int layer) {
   const double us = item.cost.time_us / faster;
   if (!item.path.empty()) {
     PathUse& u = use(item.path);
-    ++u.calls;
+    u.calls += item.part ? 0 : 1;
     u.time_us += us;
     u.spread = std::max(u.spread, item.cost.spread);
-    u.outside += item.cost.in_range ? 0 : 1;
+    u.outside += item.cost.in_range || item.part ? 0 : 1;
   }
   Item gap;
   gap.name = "graph gap";
