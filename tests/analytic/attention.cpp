@@ -78,6 +78,20 @@ TEST_CASE("without a split there is no reduction", "[analytic]") {
   CHECK(cost.launch_us == Approx(5 + 10 * 16 * 128 * 4e-6));
 }
 
+TEST_CASE("a tile packs the query heads of one KV head and the tokens of a verify step", "[analytic]") {
+  const auto tiles = [](double heads, double kv_heads, double queries) {
+    AttentionShape s = shape(1, 640, heads);
+    s.kv_heads = kv_heads;
+    s.queries = queries;
+    return split_kv(gpu_of(10), plain_path(), s).tiles;
+  };
+  CHECK(tiles(16, 1, 1) == 1);
+  CHECK(tiles(17, 1, 1) == 2);
+  CHECK(tiles(16, 4, 1) == 4);  // each KV head has its own tile
+  CHECK(tiles(16, 1, 4) == 4);  // 64 rows
+  CHECK(tiles(16, 4, 4) == 4);  // 16 rows per KV head
+}
+
 TEST_CASE("a verify step reads the cache once and multiplies more rows", "[analytic]") {
   AttentionShape verify = shape(2, 640, 16);
   verify.queries = 4;

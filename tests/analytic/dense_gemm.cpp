@@ -75,6 +75,7 @@ TEST_CASE("split-K fills idle SMs, keeps 256 elements a split, and starts at its
   const auto tile_us = [&](double n, double k) { return dense_gemm(small_gpu(), path, 1, n, k).compute_us; };
   CHECK(tile_us(128, 1024) == Approx(256e-3 + 0.5));  // 2 tiles: 10/2 = 5 ways would fit, 4 allowed
   CHECK(tile_us(128, 512) == Approx(256e-3 + 0.5));   // only 2 splits of 256
+  CHECK(tile_us(128, 767) == Approx(383.5e-3 + 0.5));  // a third split would have 255.67
   CHECK(tile_us(128, 511) == Approx(511e-3 + 0.5));   // below the threshold: none
   CHECK(tile_us(192, 1024) == Approx(1024e-3 / 3 + 0.5));  // 3 tiles: 10/3 = 3 ways
   CHECK(tile_us(384, 1024) == Approx(1024e-3 + 0.5));      // 6 tiles: 10/6 = 1 way
