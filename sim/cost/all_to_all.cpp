@@ -1,5 +1,7 @@
 #include "cost/all_to_all.hpp"
 
+#include <fmt/core.h>
+
 #include <algorithm>
 
 #include "base/check.hpp"
@@ -10,9 +12,16 @@ namespace {
 
 /// The entry of the smallest listed count that is at least `ranks`, or the largest.
 double by_ranks(const std::map<int, double>& table, int ranks) {
-  if (table.empty()) throw Infeasible("not-calibrated", "the profile has no all-to-all parameters");
+  MOE_CHECK(!table.empty(), "a profile's all-to-all has entries by ranks");
   const auto found = table.lower_bound(ranks);
   return found != table.end() ? found->second : table.rbegin()->second;
+}
+
+void must_hold_for(const CommCost& cost, Transport t) {
+  const auto& known = cost.a2a_transports;
+  if (known.empty() || std::find(known.begin(), known.end(), name_of(t)) != known.end()) return;
+  throw Infeasible("not-calibrated",
+                   fmt::format("the profile has no all-to-all parameters for the transport `{}`", name_of(t)));
 }
 
 }  // namespace
@@ -20,6 +29,7 @@ double by_ranks(const std::map<int, double>& table, int ranks) {
 bool all_to_all_uses_ll(double bytes, int ranks) { return bytes / ranks <= kAllToAllLlBytes; }
 
 double all_to_all_us(const CommCost& cost, const Communicator& comm, double bytes) {
+  must_hold_for(cost, worst_hop(comm));
   const int n = comm.ranks();
   const double peer_bytes = bytes / n;
   const double start = cost.a2a_base_us + cost.a2a_peer_us * (n - 1);

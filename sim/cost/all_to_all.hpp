@@ -18,8 +18,9 @@ constexpr double kAllToAllLlBytes = 16 * 1024;
 ///   tau             LL pass of the communicator's most expensive transport
 ///   threads, R      by ranks; between the fitted counts, those of the next larger
 ///
+/// Errors        Infeasible("not-calibrated") when the parameters do not hold for the communicator's transport
 /// Constants     calibration/profiles/<gpu>.yaml: comm.all_to_all
-/// Tested        tests/analytic/collective_all_to_all.cpp, tests/validation/collectives.cpp
+/// Tested        tests/analytic/collective_policy.cpp, tests/validation/collectives.cpp
 double all_to_all_us(const CommCost& cost, const Communicator& comm, double bytes);
 bool all_to_all_uses_ll(double bytes, int ranks);
 

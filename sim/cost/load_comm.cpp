@@ -9,6 +9,10 @@ namespace {
 
 const std::vector<std::string> kTransports{"nvlink", "nvlink_pair", "p2p", "p2p_pair", "p2p_x", "shm", "shm_x", "net"};
 
+bool is_transport(const std::string& name) {
+  return std::find(kTransports.begin(), kTransports.end(), name) != kTransports.end();
+}
+
 void bind_transport(Fields& f, TransportCost& t) {
   const Range from0 = Range::not_negative();
   f.number("start_us", t.start_us, Need::optional, from0,
@@ -28,7 +32,7 @@ void bind_transports(Fields& f, CommCost& cost) {
             TransportCost one;
             bind_transport(t, one);
             if (t.describing()) return;
-            if (std::find(kTransports.begin(), kTransports.end(), name) == kTransports.end())
+            if (!is_transport(name))
               return t.error("", fmt::format("unknown transport `{}`", name), suggestion(name, kTransports));
             cost.transport[name] = one;
           });
@@ -36,6 +40,9 @@ void bind_transports(Fields& f, CommCost& cost) {
 
 void bind_all_to_all(Fields& f, CommCost& cost) {
   const Range from0 = Range::not_negative();
+  f.texts("transports", cost.a2a_transports, Need::optional, "for which these hold; left out: all");
+  for (const std::string& t : cost.a2a_transports)
+    if (!is_transport(t)) f.error("transports", fmt::format("unknown transport `{}`", t), suggestion(t, kTransports));
   f.number("base_us", cost.a2a_base_us, Need::required, from0, "launch and exit");
   f.number("peer_us", cost.a2a_peer_us, Need::required, from0, "each further peer");
   f.number("first", cost.a2a_first, Need::required, from0, "first LL pass, us");
@@ -51,6 +58,7 @@ void bind_all_to_all(Fields& f, CommCost& cost) {
     cost.a2a_rate_GBps[ranks] = rate;
     cost.a2a_threads[ranks] = threads;
   });
+  if (!f.describing() && cost.a2a_rate_GBps.empty()) f.error("by_ranks", "`by_ranks` has no entry");
 }
 
 void bind_range(Fields& f, const std::string& key, FitQuality& quality, const std::string& help) {

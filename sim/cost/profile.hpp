@@ -95,6 +95,7 @@ struct CommCost {
   bool ll_whole_pass = false; ///< a started LL pass waits a whole round trip; false: its share of one
   std::map<std::string, TransportCost> transport;
   // all-to-all by grouped send/receive
+  std::vector<std::string> a2a_transports;  ///< for which the following holds; empty: all
   double a2a_base_us = 0, a2a_peer_us = 0, a2a_first = 0, a2a_tau = 0, a2a_simple_us = 0;
   std::map<int, double> a2a_rate_GBps;  ///< by ranks
   std::map<int, double> a2a_threads;    ///< LL threads per peer, by ranks
