@@ -92,8 +92,8 @@ int list_command(const std::string& what, bool json, const Streams& s) {
   }
   if (what == "topologies") {
     const auto all = load_all<Machine>(kTopologies, s, [](auto& f, auto& d) { return load_machine(f, d); });
-    if (json) s.out << machines_json(all).dump(2) << "\n";
-    else s.out << machines_table(all);
+    if (json) s.out << machine_json(all).dump(2) << "\n";
+    else s.out << machine_table(all);
     return kAnswered;
   }
   if (what == "profiles") return list_profiles(json, s);

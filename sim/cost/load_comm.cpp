@@ -100,15 +100,4 @@ void bind_comm(Fields& f, CommCost& cost) {
             [&](Fields& q) { bind_quality(q, cost.quality); });
 }
 
-CommCost load_comm(const std::string& file, Diagnostics& out) {
-  CommCost cost;
-  const Document document = load_document(file, out);
-  read_map(document.root, "", out, [&](Fields& f) {
-    int schema = 1;
-    f.integer("schema", schema, Need::required, Range::between(1, 1), "version of this format");
-    f.section("comm", Need::required, "communication constants", [&](Fields& c) { bind_comm(c, cost); });
-  });
-  return cost;
-}
-
 }  // namespace moe

@@ -1,5 +1,5 @@
-// How are the communication constants of a profile written? The `comm:` section of calibration/profiles/<gpu>.yaml,
-// also found alone in calibration/profiles/<gpu>.comm.yaml; names and units are those of CommCost (cost/profile.hpp).
+// How are the communication constants of a profile written? The `comm:` section of calibration/profiles/<gpu>.yaml;
+// names and units are those of CommCost (cost/profile.hpp).
 //
 //   comm:
 //     t_base_us: 4.68
@@ -18,7 +18,5 @@ namespace moe {
 
 /// Declares and reads the body of a `comm:` section.
 void bind_comm(Fields& f, CommCost& cost);
-/// Reads a file that holds `schema: 1` and a `comm:` section, nothing else. Not to be used when `out` has errors.
-CommCost load_comm(const std::string& file, Diagnostics& out);
 
 }  // namespace moe

@@ -6,6 +6,7 @@
 
 #include "catch.hpp"
 #include "cost/load_gpu.hpp"
+#include "cost/load_profile.hpp"
 
 using namespace moe;
 
@@ -20,12 +21,12 @@ std::string read(const std::string& file) {
 
 /// The shipped section with one thing changed, read as the profile loader reads it.
 std::string told(const std::string& old, const std::string& fresh) {
-  std::string text = read(kRoot + "/calibration/profiles/rtx-pro-6000.comm.yaml");
+  std::string text = read(kRoot + "/calibration/profiles/rtx-pro-6000.yaml");
   const auto at = text.find(old);
   REQUIRE(at != std::string::npos);
   text.replace(at, old.size(), fresh);
   Diagnostics d;
-  const Document document = parse_document(text, "p.comm.yaml", d);
+  const Document document = parse_document(text, "p.yaml", d);
   CommCost cost;
   read_map(*document.root.find("comm"), "comm", d, [&](Fields& f) { bind_comm(f, cost); });
   CHECK(d.has_errors());
@@ -42,7 +43,7 @@ bool says(const std::string& text, const std::string& part) {
 TEST_CASE("both communication sections that ship load without a diagnostic", "[unit]") {
   for (const char* name : {"rtx-pro-6000", "h200"}) {
     Diagnostics d;
-    const CommCost c = load_comm(kRoot + "/calibration/profiles/" + name + ".comm.yaml", d);
+    const CommCost c = load_profile(kRoot + "/calibration/profiles/" + name + ".yaml", d).comm;
     INFO(d.render());
     CHECK(d.all().empty());
     CHECK(c.quality.median_pct > 0);
@@ -52,7 +53,7 @@ TEST_CASE("both communication sections that ship load without a diagnostic", "[u
 
 TEST_CASE("values are read at full precision and direct hops add their route's latency", "[unit]") {
   Diagnostics d;
-  const CommCost c = load_comm(kRoot + "/calibration/profiles/rtx-pro-6000.comm.yaml", d);
+  const CommCost c = load_profile(kRoot + "/calibration/profiles/rtx-pro-6000.yaml", d).comm;
   CHECK(c.t_base_us == 4.680339258414592);
   CHECK(c.transport.at("p2p").adds_route_latency);
   CHECK_FALSE(c.transport.at("shm").adds_route_latency);

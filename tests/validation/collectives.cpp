@@ -13,7 +13,7 @@
 
 #include "catch.hpp"
 #include "cost/collective.hpp"
-#include "cost/load_comm.hpp"
+#include "cost/load_profile.hpp"
 #include "cost/one_shot.hpp"
 #include "machine/load.hpp"
 
@@ -25,7 +25,7 @@ const std::string kRoot = MOE_SIM_SOURCE_DIR;
 
 CommCost comm_of(const std::string& gpu) {
   Diagnostics d;
-  CommCost c = load_comm(kRoot + "/calibration/profiles/" + gpu + ".comm.yaml", d);
+  CommCost c = load_profile(kRoot + "/calibration/profiles/" + gpu + ".yaml", d).comm;
   INFO(d.render());
   REQUIRE_FALSE(d.has_errors());
   return c;
