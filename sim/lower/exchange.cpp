@@ -62,7 +62,8 @@ Experts& Step::experts(int micro, int group) {
   for (int g = 0; g < layout_.dp; ++g)
     if (layout_.experts_across_groups || g == group) real += real_[static_cast<std::size_t>(micro * layout_.dp + g)];
   const int all = rows_[static_cast<std::size_t>(micro)] * (layout_.experts_across_groups ? layout_.dp : 1);
-  return experts_.emplace(key, prepare_experts(case_, case_.model.mlp[static_cast<std::size_t>(mlp_)], mlp_ + 8 * micro + 512 * group,
+  // Groups that never meet draw alike: one of them stands for the others.
+  return experts_.emplace(key, prepare_experts(case_, case_.model.mlp[static_cast<std::size_t>(mlp_)], mlp_ + 8 * micro,
                                                step_, real, all - real)).first->second;
 }
 
@@ -73,11 +74,11 @@ void Step::routed(int s, int micro, int layer) {
     std::vector<int> mine;
     for (const int r : ranks)
       if (writer_.played()[static_cast<std::size_t>(r)].group == g) mine.push_back(r);
-    routed_in_group(micro, mine, experts(micro, g), g, layer);
+    routed_in_group(micro, mine, experts(micro, g), layer);
   }
 }
 
-void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int, int layer) {
+void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer) {
   const std::vector<int>& rows = e.router.draw();
   const double active = static_cast<double>(std::count_if(rows.begin(), rows.end(), [](int r) { return r > 0; }));
   active_ += active / layout_.moe_ep;

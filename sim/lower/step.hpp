@@ -23,7 +23,7 @@ class Step {
   void write_item(int stage, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer);
   void collective(int stage, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer);
   void routed(int stage, int micro, int layer);
-  void routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int group, int layer);
+  void routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer);
   void routed_across(int micro, const std::vector<int>& ranks, int layer);
   void exchange_tokens(int stage, int micro, bool back, int layer);
   void launch(int stage, int micro, const char* name, double us, int layer);

@@ -2,6 +2,7 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <numeric>
 
 namespace moe {
@@ -28,6 +29,17 @@ void bind_plan(Fields& f, Plan& p) {
   if (p.pp == 1 && !p.stage_layers.empty()) f.warning("stage_layers", "`stage_layers` has no effect with pp 1");
   if (p.pp == 1 && p.micro_batches > 1 && p.overlap != Overlap::two_batch)
     f.warning("micro_batches", "`micro_batches` above 1 only costs time with pp 1");
+}
+
+std::string plan_text(const Plan& p) {
+  std::string out = fmt::format("TP {}", p.tp);
+  const std::pair<const char*, int> others[] = {{"EP", std::max(p.ep, p.moe_ep)}, {"MoE-TP", p.moe_tp}, {"DP", p.dp},
+                                                {"PP", p.pp}, {"DCP", p.dcp}, {"replicas", p.replicas}};
+  for (const auto& [name, degree] : others)
+    if (degree > 1) out += fmt::format(" · {} {}", name, degree);
+  if (p.overlap == Overlap::two_batch) out += " · two batches in flight";
+  if (p.overlap == Overlap::single_batch) out += " · single-batch overlap";
+  return out;
 }
 
 namespace {

@@ -54,6 +54,9 @@ struct Layout {
 };
 Layout layout_of(const Plan& plan, const Model& model);
 
+/// "TP 4 · DP 2 · EP 8": the degrees above 1, TP always.
+std::string plan_text(const Plan& plan);
+
 /// The declarations of `plan:`.
 void bind_plan(Fields& f, Plan& plan);
 
