@@ -24,6 +24,7 @@ Writer::Writer(const Case& c, const GpuSpec& gpu, const Layout& layout, const Lo
       comm_cost_(faster_links(c.profile.comm, options.tweaks.links)), link_bytes_(c.machine->links.size(), 0.0) {
   play_ranks();
   chains_.resize(played_.size() * static_cast<std::size_t>(micro_batches_));
+  turn_.resize(played_.size(), kNoOp);
 }
 
 bool Writer::identical_ranks() const {
@@ -135,6 +136,23 @@ void Writer::join_streams(int rank, int micro) {
   builder_.order(c.main, both);
   c.main = both;
   c.aux = kNoOp;
+}
+
+void Writer::begin_turn(int stage, int micro) {
+  for (const int r : stage_ranks(stage)) {
+    const OpId before = turn_[static_cast<std::size_t>(r)];
+    OpId& main = chain(r, micro).main;
+    if (before == kNoOp || before == main) continue;
+    const OpId turn = builder_.join({});
+    facts_.push_back({});
+    builder_.order(before, turn);
+    if (main != kNoOp) builder_.order(main, turn);
+    main = turn;
+  }
+}
+
+void Writer::end_turn(int stage, int micro) {
+  for (const int r : stage_ranks(stage)) turn_[static_cast<std::size_t>(r)] = chain(r, micro).main;
 }
 
 void Writer::host_launch(int rank, int micro, const char* name, double us, int layer) {
