@@ -9,7 +9,7 @@ namespace {
 
 const std::vector<std::string> kOps{"dense", "experts", "mla", "sparse_mla", "gqa", "absorb", "elementwise",
                                     "reduction", "cast", "sampling", "indexer_logits", "indexer_topk",
-                                    "gdn_recurrent", "gdn_conv"};
+                                    "gdn_recurrent", "gdn_conv", "mhc"};
 
 /// kernels: {dense: {bf16: path, ...}, elementwise: path, ...}; a plain path serves any format.
 void bind_kernels(Fields& f, Stack& s) {
