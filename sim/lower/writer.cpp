@@ -109,6 +109,7 @@ void Writer::kernel(int rank, int micro, const Item& item, int layer, double tim
   Chain& c = chain(rank, micro);
   double us = time_us >= 0 ? time_us : item.cost.time_us;
   if (case_.stack.l2_prefetch && !item.aux_stream) us -= prefetch_gain_us(c, item);
+  if (case_.stack.cast_free && item.category == Category::cast) us = 0;
   us /= faster(item.category);
   if (layout_.overlap == Overlap::two_batch) us *= 1 + case_.stack.comm.sm_share;
   if (!item.path.empty() && is_counted(rank, micro)) {
