@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "experiment/experiment.hpp"
+#include "experiment/speculation.hpp"
 
 namespace moe {
 namespace {
@@ -156,6 +157,7 @@ void bind_experiment(Fields& f, Experiment& e) {
   bind_gpus(f, e);
   bind_batch(f, e);
   bind_routing(f, e.routing);
+  bind_speculation(f, e.speculation);
   f.integer("steps", e.steps, Need::optional, Range::between(1, 10000), "steps to simulate with fresh routing");
   f.section("memory", Need::optional, "GPU memory for weights and KV cache", [&](Fields& g) {
     g.quantity("fraction", e.memory_fraction, Unit::share, Need::optional, Range::between(0.01, 1),

@@ -62,9 +62,13 @@ Experts& Step::experts(int micro, int group) {
   for (int g = 0; g < layout_.dp; ++g)
     if (layout_.experts_across_groups || g == group) real += real_[static_cast<std::size_t>(micro * layout_.dp + g)];
   const int all = rows_[static_cast<std::size_t>(micro)] * (layout_.experts_across_groups ? layout_.dp : 1);
+  // Tokens of one sequence are alike: of the later ones a share repeats the experts of an earlier one.
+  const double overlap = case_.experiment.speculation.token_overlap;
+  const int repeats = static_cast<int>(std::lround(real * (shape_.queries - 1) * overlap));
+  real *= static_cast<int>(shape_.queries);
   // Groups that never meet draw alike: one of them stands for the others.
-  return experts_.emplace(key, prepare_experts(case_, case_.model.mlp[static_cast<std::size_t>(mlp_)], mlp_ + 8 * micro,
-                                               step_, real, all - real)).first->second;
+  return experts_.emplace(key, prepare_experts(case_, case_.model.mlp[static_cast<std::size_t>(mlp_)],
+                                               mlp_ + 8 * micro + shape_.seed, step_, real, all - real, repeats)).first->second;
 }
 
 void Step::routed(int s, int micro, int layer) {
@@ -79,7 +83,7 @@ void Step::routed(int s, int micro, int layer) {
 }
 
 void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer) {
-  const std::vector<int>& rows = e.router.draw();
+  const std::vector<int> rows = e.draw();
   const double active = static_cast<double>(std::count_if(rows.begin(), rows.end(), [](int r) { return r > 0; }));
   active_ += active / layout_.moe_ep;
   ++moe_layers_;
@@ -121,7 +125,7 @@ void Step::routed_across(int micro, const std::vector<int>& ranks, int layer) {
 
 void Step::exchange_tokens(int s, int micro, bool back, int layer) {
   const Mlp& mlp = case_.model.mlp[static_cast<std::size_t>(mlp_)];
-  if (!back) last_rows_ = experts(micro, 0).router.draw();
+  if (!back) last_rows_ = experts(micro, 0).draw();
   const double width = (mlp.latent > 0 ? mlp.latent : case_.model.hidden) * (back ? 2 : case_.stack.comm.dispatch_bytes);
   Item item;
   item.name = back ? "combine" : "dispatch";

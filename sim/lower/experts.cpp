@@ -1,6 +1,7 @@
 #include "lower/experts.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 namespace moe {
@@ -38,13 +39,28 @@ Recipe stages_of(const MoePath& path, const std::string& path_name) {
 
 }  // namespace
 
-Experts prepare_experts(const Case& c, const Mlp& mlp, int position, int step, int tokens, int padding) {
+Experts prepare_experts(const Case& c, const Mlp& mlp, int position, int step, int tokens, int padding, int repeats) {
   const auto format = c.weights().format[static_cast<std::size_t>(TensorClass::routed_experts)];
   std::string name;
   const MoePath& path = kernel_path(c, c.profile.moe, "moe", "experts", kernel_format(format), name);
   Routing routing = c.experiment.routing;
   routing.seed += 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(step * 64 + position + 1);
-  return {&mlp, with_stack(path, c.stack), name, Router(routing, mlp.experts, mlp.topk, tokens, padding), stages_of(path, name)};
+  return {&mlp, with_stack(path, c.stack), name, Router(routing, mlp.experts, mlp.topk, tokens - repeats, padding), stages_of(path, name), repeats};
+}
+
+std::vector<int> Experts::draw() {
+  std::vector<int> rows = router.draw();
+  if (repeats == 0) return rows;
+  const double factor = 1 + static_cast<double>(repeats) * mlp->topk / std::accumulate(rows.begin(), rows.end(), 0.0);
+  double due = 0;
+  int given = 0;  // running sums keep the total exact
+  for (int& r : rows) {
+    due += r * factor;
+    const int more = r > 0 ? std::max(r, static_cast<int>(std::lround(due)) - given) : 0;
+    given += more;
+    r = more;
+  }
+  return rows;
 }
 
 std::vector<int> rows_of_set(const std::vector<int>& rows, int set, int sets) {

@@ -15,11 +15,15 @@ struct Experts {
   std::string path_name;
   Router router;
   Recipe stages;              ///< top-k, permute, first GEMM, second GEMM; costs of the layer at hand
+  int repeats = 0;            ///< tokens that go where an earlier token of their sequence went
+  /// Rows per expert of the next layer. Repeating tokens add rows to experts that are touched already, in proportion.
+  std::vector<int> draw();
 };
 inline constexpr std::size_t kFirstGemm = 2;
 
 /// Finds the kernel path and prepares the router. `tokens` rows route independently, `padding` rows are dummies.
-Experts prepare_experts(const Case& c, const Mlp& mlp, int position, int step, int tokens, int padding);
+/// Of the tokens, `repeats` follow an earlier token of their sequence to its experts.
+Experts prepare_experts(const Case& c, const Mlp& mlp, int position, int step, int tokens, int padding, int repeats = 0);
 
 /// Rows of every expert held by one set of ranks: experts [set * E / sets, (set + 1) * E / sets).
 std::vector<int> rows_of_set(const std::vector<int>& rows, int set, int sets);
