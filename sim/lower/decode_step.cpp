@@ -4,8 +4,10 @@
 #include <map>
 #include <tuple>
 
+#include "experiment/bind_routing.hpp"
 #include "lower/recipe.hpp"
 #include "lower/writer.hpp"
+#include "workload/router.hpp"
 
 namespace moe {
 namespace {
@@ -94,7 +96,7 @@ class Step {
 
   void routed(int i) {
     Experts& e = experts(current_mlp_);
-    const std::vector<int>& rows = e.router.draw();
+    const std::vector<int>& rows = e.router.draw(i);
     for (const int r : rows) active_ += r > 0 ? 1 : 0;
     ++moe_layers_;
     Recipe recipe = cook_experts(case_, gpu_, *e.path, e.path_name, *e.mlp, rows, rows_);
@@ -109,11 +111,10 @@ class Step {
     const auto format = case_.weights().format[static_cast<std::size_t>(TensorClass::routed_experts)];
     std::string name;
     const MoePath& path = kernel_path(case_, case_.profile.moe, "moe", "experts", kernel_format(format), name);
-    Routing routing = case_.experiment.routing;
-    routing.seed += 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(step_ * 64 + position + 1);
     const int real = case_.experiment.batch.sequences;
-    return experts_.emplace(position, Experts{&mlp, &path, name, Router(routing, mlp.experts, mlp.topk, real, rows_ - real)})
-        .first->second;
+    Router router(case_.experiment.routing, router_shape(mlp), real, rows_ - real);
+    router.start_step(step_);
+    return experts_.emplace(position, Experts{&mlp, &path, name, std::move(router)}).first->second;
   }
 
   std::vector<std::string> warnings() const {
