@@ -43,7 +43,8 @@ void check_kind(Fields& g, const Routing& r) {
   if (!recorded) inert("file");
   if (r.kind == Kind::trace) inert("similarity"), inert("temporal");
   if (recorded && r.file.empty() && !g.describing())
-    g.error("kind", fmt::format("`kind: {}` needs a `file`", kind), "a CSV beside the experiment, e.g. `file: routing.csv`");
+    g.error("kind", fmt::format("`kind: {}` needs a `file`", kind),
+            "a CSV beside the experiment: `file: routing.csv`");
 }
 
 std::vector<RouterShape> router_shapes(const Model& model) {
@@ -108,7 +109,8 @@ std::pair<std::string, std::string> read_routing(Experiment& e, const Model& mod
   const std::string path = (std::filesystem::path(e.file).parent_path() / r.file).lexically_normal().string();
   std::ifstream in(path);
   if (!in || std::filesystem::is_directory(path)) {
-    out.error(fmt::format("cannot read `{}`", path), place, "routing.file", "the path is relative to the experiment's file");
+    out.error(fmt::format("cannot read `{}`", path), place, "routing.file",
+              "the path is relative to the experiment's file");
     return {};
   }
   std::ostringstream text;

@@ -63,7 +63,8 @@ class Reader {
   void header() {
     std::string names;
     for (const Cell& c : cells_) names += (names.empty() ? "" : ",") + c.text;
-    const bool known = trace_ ? names == "layer,token,experts" : names == "layer,expert,count" || names == "expert,count";
+    const bool known = trace_ ? names == "layer,token,experts"
+                              : names == "layer,expert,count" || names == "expert,count";
     if (!known) error("unknown header", cells_[0], layout());
   }
   std::string layout() const {

@@ -11,8 +11,8 @@
 //   temporal    probability that a sequence keeps a chosen expert from the step before
 //   oea_keep    opportunistic expert activation: picks of a token that may make an expert active
 //
-// Example: 64 tokens, top-8 of 384 touch 284 experts; with similarity 0.6, or oea_keep 3, about half. docs/routing.md
-// says what is known about each knob.
+// Example: 64 tokens, top-8 of 384, touch 284 experts; with similarity 0.6 they touch 165, with oea_keep 3 152.
+// docs/routing.md says what is known about each knob.
 #pragma once
 #include <cstdint>
 #include <memory>

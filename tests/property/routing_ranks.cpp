@@ -34,7 +34,8 @@ double imbalance(const Placement& placement, int ranks) {
 TEST_CASE("rank loads conserve rows and tokens", "[property]") {
   const int ranks = GENERATE(1, 3, 8), replicas = GENERATE(0, 10), oea = GENERATE(0, 2);
   const auto kind = GENERATE(Placement::Kind::contiguous, Placement::Kind::balanced);
-  const std::vector<Source> sources = GENERATE(std::vector<Source>{{20, 12}}, std::vector<Source>{{7, 1}, {0, 8}, {13, 3}});
+  const std::vector<Source> sources =
+      GENERATE(std::vector<Source>{{20, 12}}, std::vector<Source>{{7, 1}, {0, 8}, {13, 3}});
   Routing r = kSkewed;
   r.oea_keep = oea;
   Router router(r, kShape, 20, 12);
@@ -100,6 +101,17 @@ TEST_CASE("balanced placement has a lower busiest rank than contiguous, and repl
   const double replicated = imbalance({Placement::Kind::balanced, 64}, ranks);
   CHECK(balanced < contiguous);
   CHECK(replicated < balanced);
+}
+
+TEST_CASE("balanced placement evens out the expected load almost fully", "[property]") {
+  const int ranks = GENERATE(4, 8, 16);
+  const std::vector<double> load = Router(kSkewed, {256, 8}, 128).expected_load(0);
+  const ExpertMap map = place_experts({Placement::Kind::balanced, 0}, ranks, load);
+  for (const auto& held : map.held) {
+    double here = 0;
+    for (const int e : held) here += load[static_cast<std::size_t>(e)];
+    CHECK(here == Approx(8.0 / ranks).epsilon(0.002));
+  }
 }
 
 TEST_CASE("rows of an expert are dealt evenly to its copies", "[property]") {
