@@ -1,8 +1,5 @@
 #include "workload/picker.hpp"
 
-#include <algorithm>
-#include <numeric>
-
 #include "base/check.hpp"
 
 namespace moe {
@@ -15,7 +12,6 @@ Picker::Picker(const RouterShape& s)
   MOE_CHECK(s.topk_groups > 0 && s.experts % s.groups == 0, "groups must divide the experts");
   MOE_CHECK(s.topk <= s.topk_groups * (s.experts / s.groups), "a token's groups must hold topk experts");
   open_.assign(static_cast<std::size_t>(s.groups), 0);
-  group_weight_.resize(open_.size());
   for (int e = 0; e < s.experts; ++e) group_of_.push_back(static_cast<std::uint32_t>(e / (s.experts / s.groups)));
 }
 
@@ -23,31 +19,34 @@ void Picker::use(const AliasTable* table, const std::uint32_t* holder) {
   table_ = table;
   holder_ = holder;
   if (!grouped_) return;
-  std::fill(group_weight_.begin(), group_weight_.end(), 0.0);
-  for (std::size_t r = 0; r < used_.size(); ++r) group_weight_[group_of_[holder[r]]] += weight_of(r);
+  std::vector<double> weight(open_.size());
+  for (std::size_t r = 0; r < used_.size(); ++r) weight[group_of_[holder[r]]] += weight_of(r);
+  group_table_ = AliasTable(std::move(weight));
+}
+
+std::size_t Picker::scan_group(Random& random) const {
+  double left = 0;
+  for (std::size_t g = 0; g < open_.size(); ++g) left += open_[g] == stamp_ ? 0 : group_table_.weight(g);
+  double at = random.uniform() * left;
+  std::size_t chosen = 0;
+  for (std::size_t g = 0; g < open_.size(); ++g) {
+    if (open_[g] == stamp_) continue;
+    chosen = g;  // the last closed one, should rounding carry `at` past the end
+    if (at < group_table_.weight(g)) break;
+    at -= group_table_.weight(g);
+  }
+  return chosen;
 }
 
 void Picker::open_groups(Random& random, const std::uint32_t* row, int kept) {
   int opened = 0;
-  double left = std::accumulate(group_weight_.begin(), group_weight_.end(), 0.0);
   auto open = [&](std::size_t g) {
-    if (open_[g] == stamp_) return;
+    opened += open_[g] == stamp_ ? 0 : 1;
     open_[g] = stamp_;
-    left -= group_weight_[g];
-    ++opened;
   };
   for (int i = 0; i < kept; ++i) open(group_of_[row[i]]);
-  while (opened < topk_groups_) {
-    double at = random.uniform() * left;
-    std::size_t chosen = open_.size();
-    for (std::size_t g = 0; g < open_.size(); ++g) {
-      if (open_[g] == stamp_) continue;
-      chosen = g;  // the last closed one, should rounding carry `at` past the end
-      if (at < group_weight_[g]) break;
-      at -= group_weight_[g];
-    }
-    open(chosen);
-  }
+  for (int tries = 0; opened < topk_groups_; ++tries)
+    open(tries < 64 ? group_table_.pick(random.next()) : scan_group(random));
 }
 
 std::uint32_t Picker::scan_free(Random& random) const {

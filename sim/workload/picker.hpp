@@ -47,6 +47,7 @@ class Picker {
   }
   std::uint32_t pick_free(Random& random) const;
   std::uint32_t scan_free(Random& random) const;
+  std::size_t scan_group(Random& random) const;
   void open_groups(Random& random, const std::uint32_t* row, int kept);
 
   int topk_, topk_groups_;
@@ -57,7 +58,7 @@ class Picker {
   std::vector<std::uint32_t> used_;                ///< [expert]: last token that took it
   std::vector<std::uint32_t> open_;                ///< [group]: last token that may use it
   std::vector<std::uint32_t> group_of_;            ///< [expert]
-  std::vector<double> group_weight_;
+  AliasTable group_table_;                         ///< sums of popularity by group
 };
 
 }  // namespace moe

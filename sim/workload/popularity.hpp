@@ -43,7 +43,8 @@ class AliasTable {
   std::uint32_t pick(std::uint64_t bits) const {
     const auto at = static_cast<std::uint32_t>(((bits >> 32) * cell_.size()) >> 32);
     const Cell& cell = cell_[at];
-    return static_cast<std::uint32_t>(bits) <= cell.accept ? at : cell.other;
+    const std::uint32_t leave = 0u - static_cast<std::uint32_t>(static_cast<std::uint32_t>(bits) > cell.accept);
+    return at ^ ((at ^ cell.other) & leave);  // no branch: half of them would be mispredicted
   }
   bool empty() const { return cell_.empty(); }
   double weight(std::size_t rank) const { return weight_[rank]; }
