@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "config/override.hpp"
 #include "cost/load_profile.hpp"
+#include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/files.hpp"
 #include "machine/load.hpp"
@@ -23,6 +24,7 @@ class Loader {
     case_.overrides = overrides;
     read_experiment(overrides);
     read_model();
+    read_recorded_routing();
     read_machine();
     read_profile();
     read_stack();
@@ -91,6 +93,12 @@ class Loader {
     case_.checkpoint = static_cast<std::size_t>(found == ids.end() ? 0 : found - ids.begin());
     if (found != ids.end() && root_.find("kv_dtype") == nullptr)
       e().kv_dtype = all[case_.checkpoint].kv_dtype == "fp8" ? KvDtype::fp8 : KvDtype::bf16;
+  }
+
+  void read_recorded_routing() {
+    if (case_.model.layers.empty()) return;  // said already
+    const auto [path, hash] = read_routing(e(), case_.model, root_.find("routing"), out_);
+    if (!path.empty()) note(path, hash);
   }
 
   void read_machine() {
