@@ -26,6 +26,13 @@ struct RunArguments {
   std::string out_dir, trace;
 };
 int run_command(const RunArguments& arguments, const Streams& streams);
+struct CompareArguments {
+  std::vector<std::string> files;  ///< experiments or result.json, the base first
+  std::vector<std::string> set;    ///< key=value, for every experiment
+  std::string flip, fail_if_slower;
+  bool anyway = false, json = false;
+};
+int compare_command(const CompareArguments& arguments, const Streams& streams);
 int check_command(const std::vector<std::string>& files, const Streams& streams);
 int list_command(const std::string& what, bool json, const Streams& streams);
 int explain_command(const std::string& key, const Streams& streams);
