@@ -34,7 +34,7 @@ Attention read_mla(HfConfig& c) {
   a.heads = c.integer("num_attention_heads");
   if (!c.has("q_lora_rank"))
     throw Infeasible("unsupported-architecture",
-                     "`q_lora_rank` is null: MLA without a compressed query (DeepSeek-V2-Lite) is not something that a model file can describe");
+                     "`q_lora_rank` is null: MLA without a compressed query is not something that a model file can describe");
   a.q_lora_rank = c.integer("q_lora_rank", 0);
   a.kv_lora_rank = c.integer("kv_lora_rank");
   a.qk_nope_head_dim = c.integer("qk_nope_head_dim");

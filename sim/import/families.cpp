@@ -62,7 +62,7 @@ constexpr Refusal kRefused[] = {
     {"KimiLinear", "Kimi delta attention (linear_attn_config) is not a block that a model file can describe"},
     {"MiniMaxM3", "sparse attention over grouped-query attention (sparse_attention_config) is not a block that a model file can describe"},
     {"Gemma", "a layer with a dense MLP and experts side by side, and K shared with V, is not something that a model file can describe"},
-    {"MiMo", "keys and values of different head width, which differ between windowed and full layers, are not something that a model file can describe"},
+    {"MiMo", "keys and values of different head width are not something that a model file can describe"},
     {"Jamba", "Mamba-1 layers (mamba_dt_rank) are not a block that a model file can describe"},
     {"LongcatFlash", "two attentions per layer and zero-computation experts are not something that a model file can describe"}};
 

@@ -30,13 +30,14 @@ void read_back(Imported& i) {
   for (const Diagnostic& d : found.all()) i.assumed.push_back("the written file: " + d.message);
 }
 
-}  // namespace
+using Json = nlohmann::ordered_json;
 
-Imported import_model(const nlohmann::ordered_json& config, const nlohmann::ordered_json* extra, const ImportNames& names) {
+Imported import_checked(const Json& config, const Json* extra, const ImportNames& names) {
   Diagnostics found;
   HfConfig c(config, names.config_file, found);
-  if (config.contains("quantization") && config["quantization"].is_object() && !config.contains("vocab_size") && !config.contains("text_config"))
-    throw InputError(fmt::format("{} describes a quantisation, not a model\n  = help: give config.json first, hf_quant_config.json second", names.config_file));
+  if (config.contains("quantization") && !config.contains("vocab_size") && !config.contains("text_config"))
+    throw InputError(fmt::format("{} describes a quantisation, not a model\n  = help: give config.json first, "
+                                 "hf_quant_config.json second", names.config_file));
   const Family& family = family_of(c);
   Imported i;
   i.model.name = names.name;
@@ -60,6 +61,16 @@ Imported import_model(const nlohmann::ordered_json& config, const nlohmann::orde
   i.yaml = model_yaml(i.model, notes_of(i, names));
   read_back(i);
   return i;
+}
+
+}  // namespace
+
+Imported import_model(const Json& config, const Json* extra, const ImportNames& names) {
+  try {
+    return import_checked(config, extra, names);
+  } catch (const Json::exception& e) {  // a value of another kind where a dialect of quantisation has one
+    throw InputError(fmt::format("{}: a key has the wrong kind of value ({})", names.config_file, e.what()));
+  }
 }
 
 }  // namespace moe

@@ -18,7 +18,8 @@ Attention read_mamba(HfConfig& c) {
   a.groups = c.integer("n_groups");
   a.conv_kernel = c.integer("conv_kernel");
   c.ignore({"expand", "chunk_size", "mamba_hidden_act", "mamba_ssm_cache_dtype", "use_conv_bias", "use_mamba_kernels",
-            "time_step_floor", "time_step_limit", "time_step_max", "time_step_min", "rescale_prenorm_residual", "moe_shared_expert_overlap"});
+            "time_step_floor", "time_step_limit", "time_step_max", "time_step_min", "rescale_prenorm_residual",
+            "moe_shared_expert_overlap"});
   return a;
 }
 

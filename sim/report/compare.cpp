@@ -97,13 +97,14 @@ std::string verdict(const std::vector<Side>& sides, const Comparison& c) {
   const bool faster = c.ratio > 1;
   const double ratio = faster ? c.ratio : 1 / c.ratio;
   const std::string interval =
-      fmt::format("{} takes {} ms per step, 90 % interval {} to {} ms", other, signed_number(c.difference_ms), signed_number(c.low_ms), signed_number(c.high_ms));
+      fmt::format("{} takes {} ms per step, 90 % interval {} to {} ms", other, signed_number(c.difference_ms),
+                  signed_number(c.low_ms), signed_number(c.high_ms));
   const char* how = c.by_path ? "" : ", as if their errors were independent";
   if (!c.exceeds())
     return fmt::format("Undecided: {} is simulated {:.1f} % {} than {}, which is within the uncertainty: {}{}.", other,
                        (ratio - 1) * 100, faster ? "faster" : "slower", base, interval, how);
-  return fmt::format("{} is {:.{}f} times as fast as {}, which exceeds the uncertainty: {}{}.", faster ? other : base, ratio,
-                     ratio < 1.1 ? 3 : 2, faster ? base : other, interval, how);
+  return fmt::format("{} is {:.{}f} times as fast as {}, which exceeds the uncertainty: {}{}.", faster ? other : base,
+                     ratio, ratio < 1.1 ? 3 : 2, faster ? base : other, interval, how);
 }
 
 }  // namespace moe

@@ -51,12 +51,13 @@ class SideBySide {
     }
     table_.row(cells);
   }
-  template <class Text>
-  void text_row(const std::string& label, Text text) {
+  /// `changed(first, other)`: what to say where they are not alike.
+  template <class Text, class Changed>
+  void text_row(const std::string& label, Text text, Changed changed) {
     std::vector<std::string> cells{label};
     for (std::size_t i = 0; i < sides_.size(); ++i) {
       cells.push_back(sides_[i].answered() ? text(sides_[i]) : "—");
-      if (i > 0) cells.emplace_back();
+      if (i > 0) cells.push_back(sides_[i].answered() && sides_[0].answered() ? changed(sides_[0], sides_[i]) : "");
     }
     table_.row(cells);
   }
@@ -72,7 +73,8 @@ std::string side_by_side(const std::vector<Side>& sides) {
   const auto ms = [](double v) { return fmt::format("{:.3f} ms", v); };
   SideBySide t(sides);
   t.row("step", [](const Side& s) { return s.step_ms; }, ms);
-  t.text_row("  90 % interval", [](const Side& s) { return significant(s.low_ms) + " to " + significant(s.high_ms); });
+  t.text_row("  90 % interval", [](const Side& s) { return significant(s.low_ms) + " to " + significant(s.high_ms); },
+             [](const Side&, const Side&) { return ""; });
   t.row("tokens/s", [](const Side& s) { return s.tokens_per_s; }, significant);
   t.row("  per sequence", [](const Side& s) { return s.tokens_per_s_per_sequence; }, significant);
   const auto known = std::find_if(sides.begin(), sides.end(), [](const Side& s) { return s.answered(); });
@@ -83,9 +85,15 @@ std::string side_by_side(const std::vector<Side>& sides) {
   }
   t.row("contention", [](const Side& s) { return s.contention_ms; }, ms);
   t.row("memory floor", [](const Side& s) { return s.min_ms; }, ms);
-  t.row("memory per GPU", [](const Side& s) { return s.memory_gib; }, [](double v) { return fmt::format("{:.1f} GiB", v); });
-  t.row("KV capacity", [](const Side& s) { return s.kv_capacity_tokens; }, [](double v) { return grouped(v) + " tokens"; });
-  t.text_row("top link", [](const Side& s) { return s.top_link.empty() ? "-" : s.top_link; });
+  t.row("memory per GPU", [](const Side& s) { return s.memory_gib; },
+        [](double v) { return fmt::format("{:.1f} GiB", v); });
+  t.row("KV capacity", [](const Side& s) { return s.kv_capacity_tokens; },
+        [](double v) { return grouped(v) + " tokens"; });
+  t.text_row("top link", [](const Side& s) { return s.top_link.empty() ? "-" : s.top_link; },
+             [](const Side& a, const Side& b) {
+               const auto link = [](const Side& s) { return s.top_link.substr(0, s.top_link.find(',')); };
+               return link(a) == link(b) ? "" : "moved";
+             });
   return t.render();
 }
 
@@ -115,6 +123,18 @@ std::string attribution(const std::vector<Side>& sides, const Comparison& c) {
                signed_number(p.change())});
   }
   return c.paths.empty() ? out : out + "\n" + paths.render();
+}
+
+/// "Fastest first: a 112.9 tokens/s, b 111.7 tokens/s, c 71.0 tokens/s." where there are more than two.
+std::string ranking(const std::vector<Side>& sides) {
+  std::vector<const Side*> answered;
+  for (const Side& s : sides)
+    if (s.answered()) answered.push_back(&s);
+  if (answered.size() < 3) return {};
+  std::stable_sort(answered.begin(), answered.end(), [](auto* a, auto* b) { return a->tokens_per_s > b->tokens_per_s; });
+  std::string out;
+  for (const Side* s : answered) out += fmt::format("{}{} {} tokens/s", out.empty() ? "Fastest first: " : ", ", s->name, significant(s->tokens_per_s));
+  return out + ".\n";
 }
 
 std::string shown_value(const std::string& value) { return value.empty() ? "(not set)" : value; }
@@ -149,6 +169,7 @@ std::string comparison_text(const std::vector<Side>& sides) {
     out += attribution(sides, c);
     verdicts += verdict(sides, c) + "\n";
   }
+  verdicts += ranking(sides);
   const std::string other = incomparable(sides);
   if (!other.empty()) verdicts += fmt::format("Compared although they have {}.\n", other);
   return out + differs(sides) + "\n" + verdicts;

@@ -115,9 +115,11 @@ Side read_side(const std::string& file) {
 void make_names_unique(std::vector<Side>& sides) {
   std::vector<std::string> names;
   for (const Side& s : sides) names.push_back(s.name);
-  for (std::size_t i = 0; i < sides.size(); ++i)
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const auto here = names.begin() + static_cast<std::ptrdiff_t>(i);
     if (std::count(names.begin(), names.end(), names[i]) > 1)
-      sides[i].name = fmt::format("{} ({})", names[i], 1 + std::count(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(i), names[i]));
+      sides[i].name = fmt::format("{} ({})", names[i], 1 + std::count(names.begin(), here, names[i]));
+  }
 }
 
 }  // namespace moe

@@ -110,6 +110,25 @@ TEST_CASE("Published configs of other models have the size of their card", "[val
   }
 }
 
+TEST_CASE("Excerpts import to the size of their card once what they lack is added", "[validation]") {
+  if (absent()) return;
+  struct Excerpt {
+    const char* file;
+    const char* patch;
+    double billions;
+  };
+  const Excerpt all[] = {{"66-", R"({"max_position_embeddings": 131072})", 21.8},
+                         {"67-", R"({"max_position_embeddings": 4096, "tie_word_embeddings": true})", 1.3},
+                         {"62-", R"({"quantization": null})", 132}};
+  for (const Excerpt& e : all) {
+    INFO(e.file);
+    nlohmann::ordered_json config = json_of(find_file(e.file, ".json"));
+    config.merge_patch(nlohmann::ordered_json::parse(e.patch));
+    const Imported i = import_model(config, nullptr, {"config.json", "x", ""});
+    CHECK(total(count_parameters(i.model).main) * 1e-9 == Approx(e.billions).epsilon(0.03));
+  }
+}
+
 TEST_CASE("Published configs that cannot be expressed say why", "[validation]") {
   if (absent()) return;
   for (const char* start : {"05-", "14-", "42-", "43-", "46-", "51-", "57-", "58-", "60-", "62-", "65-"}) {
