@@ -62,10 +62,15 @@ std::vector<Side> simulate_legal(const CompareArguments& a, const Overrides& ove
   return sides;
 }
 
-Flip flip_of(const CompareArguments& a, const Overrides& overrides) {
+/// `--flip` and `--set` need experiments.
+void refuse_results(const CompareArguments& a, const char* option) {
   for (const std::string& file : a.files)
     if (is_result(file))
-      throw InputError(fmt::format("`--flip` simulates again, `{}` is a result\n  = help: give the experiment instead", file));
+      throw InputError(fmt::format("`{}` simulates again, `{}` is a result\n  = help: give the experiment instead", option, file));
+}
+
+Flip flip_of(const CompareArguments& a, const Overrides& overrides) {
+  refuse_results(a, "--flip");
   Experiment e;
   std::vector<std::string> known;
   for (const FieldInfo& f : describe([&](Fields& g) { bind_experiment(g, e); })) known.push_back(f.path);
@@ -105,6 +110,7 @@ int compare_command(const CompareArguments& a, const Streams& s) {
   if (a.files.size() < 2) throw InputError("`compare` needs two files or more: experiments or result.json");
   const double allowed = a.fail_if_slower.empty() ? -1 : share(a.fail_if_slower);
   const Overrides overrides = split_overrides(a.set);
+  if (!a.set.empty()) refuse_results(a, "--set");
   Diagnostics warnings;
   const std::vector<Side> sides = read_all(a, overrides, warnings);
   s.err << warnings.render(false);

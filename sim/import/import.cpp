@@ -50,7 +50,7 @@ Imported import_checked(const Json& config, const Json* extra, const ImportNames
   i.model.sources = {names.config_file};
   if (!names.extra_file.empty()) i.model.sources.push_back(names.extra_file);
   family.build(c, i.model);
-  const Scheme scheme = read_scheme(config, extra, c);
+  const Scheme scheme = read_scheme(extra, c);
   if (found.has_errors()) throw InputError(std::move(found));
   Checkpoint checkpoint = apply_scheme(scheme, family, i.model, c, i.unmapped);
   checkpoint.repository = i.model.repository;

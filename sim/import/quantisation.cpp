@@ -137,6 +137,7 @@ void read_one(const Json& q, Scheme& s, HfConfig& c) {
   }
   read_kv(q, s);
   read_listed(q, s);
+  if (!s.base && s.listed.empty() && s.patterns.empty()) refuse(fmt::format("`{}` without a format of its weights", method));
   // Where single modules are listed on top of an fp8 checkpoint, the kept ones are kept from that, not from fp8.
   if (method == "fp8" && !s.listed.empty()) {
     s.method += ", listed modules by ModelOpt";
@@ -148,12 +149,13 @@ void read_one(const Json& q, Scheme& s, HfConfig& c) {
 
 }  // namespace
 
-Scheme read_scheme(const Json& config, const Json* extra, HfConfig& c) {
+Scheme read_scheme(const Json* extra, HfConfig& c) {
   Scheme s;
   const Json* inside = nullptr;
-  for (const char* key : {"quantization_config", "quantization"})
+  for (const char* key : {"quantization_config", "compression_config", "quantization"}) {
     if (inside == nullptr) inside = c.object(key);
-  if (config.contains("compression_config") && inside == nullptr) inside = c.object("compression_config");
+    if (inside == nullptr && c.has(key)) c.error(fmt::format("`{}` must be an object", key));
+  }
   if (inside != nullptr) read_one(*inside, s, c);
   if (extra == nullptr) return s;
   const auto q = extra->find("quantization");

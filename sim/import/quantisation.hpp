@@ -25,9 +25,9 @@ struct Scheme {
   std::vector<std::pair<std::string, Format>> patterns;  ///< the same by pattern
 };
 
-/// Reads the scheme. `extra`: hf_quant_config.json, may be null. Throws Infeasible("unsupported-quantisation") for
+/// Reads the scheme out of the config's own key. `extra`: hf_quant_config.json, may be null. Throws Infeasible("unsupported-quantisation") for
 /// formats that a model file cannot say, e.g. int8.
-Scheme read_scheme(const nlohmann::ordered_json& config, const nlohmann::ordered_json* extra, HfConfig& c);
+Scheme read_scheme(const nlohmann::ordered_json* extra, HfConfig& c);
 
 /// The checkpoint of a model under a scheme: every tensor class gets the format of its modules. What the scheme does not
 /// say becomes an assumption of `c`; patterns that name nothing known are returned in `unmapped`.

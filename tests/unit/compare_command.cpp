@@ -104,6 +104,9 @@ TEST_CASE("A saved result and its experiment are the same run", "[unit]") {
   CHECK(has(same.out, "differs in   nothing"));
   a.flip = "batch=1..8";
   CHECK(compared(a).code == kBadInput);
+  a.flip.clear();
+  a.set = {"batch.sequences=8"};
+  CHECK(has(compared(a).err, "`--set` simulates again"));
 }
 
 TEST_CASE("A flip names the value at which the other plan is faster, and why a plan has no answer", "[unit]") {

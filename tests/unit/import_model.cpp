@@ -105,6 +105,14 @@ TEST_CASE("A missing or senseless key is an error, not a guess", "[unit]") {
   CHECK_THROWS_WITH(imported(config), Contains("`num_experts` is missing") && Contains("`hidden_size` must be a number, found \"wide\""));
 }
 
+TEST_CASE("A quantisation that cannot be read is not taken for none", "[unit]") {
+  Json config = tiny_qwen();
+  config["quantization_config"] = "fp8";
+  CHECK_THROWS_WITH(imported(config), Contains("`quantization_config` must be an object"));
+  config["quantization_config"] = {{"quant_method", "modelopt"}, {"quant_algo", 4}};
+  CHECK_THROWS(imported(config));
+}
+
 TEST_CASE("What a model file cannot say is refused with the reason", "[unit]") {
   Json config = tiny_qwen();
   config["architectures"] = {"JambaForCausalLM"};
