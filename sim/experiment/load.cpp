@@ -21,7 +21,6 @@ class Loader {
   Loader(const std::string& file, Diagnostics& out) : file_(file), out_(out) { case_.experiment.file = file; }
 
   Case load(const Overrides& overrides) {
-    case_.overrides = overrides;
     read_experiment(overrides);
     read_model();
     read_recorded_routing();
@@ -52,6 +51,7 @@ class Loader {
         else out_.error(fmt::format("`{}` needs a plain value", entry.key), entry.value.place, "override");
       }
     all.insert(all.end(), overrides.begin(), overrides.end());
+    case_.overrides = all;
     for (const auto& [key, value] : all) {
       if (key.starts_with("stack.")) stack_set_.emplace_back(key.substr(6), value);
       else if (!out_.has_errors()) set_value(root_, key, value, out_);
