@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/speculation.hpp"
 
@@ -52,24 +53,6 @@ void bind_batch(Fields& f, Experiment& e) {
     if (e.batch.context.size() > 1 && static_cast<int>(e.batch.context.size()) != e.batch.sequences)
       g.error("context", fmt::format("`context` lists {} sequences, `sequences` is {}", e.batch.context.size(),
                                      e.batch.sequences));
-  });
-}
-
-void bind_routing(Fields& f, Routing& r) {
-  f.section("routing", Need::optional, "how tokens choose experts", [&](Fields& g) {
-    g.choice("kind", r.kind, {"uniform", "power_law"}, Need::optional, "popularity of experts");
-    g.number("alpha", r.alpha, Need::optional, Range::between(0, 10), "exponent of the power law");
-    if (r.kind == Routing::Kind::uniform && g.has("alpha"))
-      g.warning("alpha", "`alpha` has no effect with `kind: uniform`");
-    std::vector<double> s{r.similarity};
-    g.numbers("similarity", s, Unit::share, Need::optional, Range::between(0, 0.99),
-              "correlation of router scores between sequences; [value, high] widens the interval up to `high`");
-    if (s.size() > 2 || s.empty()) g.error("similarity", "`similarity` is one number, or [value, high]");
-    else r.similarity = s[0], r.similarity_high = s.size() == 2 ? s[1] : -1;
-    if (s.size() == 2 && s[1] < s[0]) g.error("similarity", "`high` must not be below the value");
-    std::int64_t seed = static_cast<std::int64_t>(r.seed);
-    g.integer("seed", seed, Need::optional, Range::not_negative(), "seed of the draws");
-    r.seed = static_cast<std::uint64_t>(seed);
   });
 }
 
@@ -158,7 +141,10 @@ void bind_experiment(Fields& f, Experiment& e) {
   bind_batch(f, e);
   bind_routing(f, e.routing);
   bind_speculation(f, e.speculation);
+  bind_placement(f, e.placement, e.plan);
   f.integer("steps", e.steps, Need::optional, Range::between(1, 10000), "steps to simulate with fresh routing");
+  if (e.routing.temporal > 0 && e.steps == 1 && !f.describing())
+    f.warning("routing", "`temporal` has no effect on a single step", "set `steps`");
   f.section("memory", Need::optional, "GPU memory for weights and KV cache", [&](Fields& g) {
     g.quantity("fraction", e.memory_fraction, Unit::share, Need::optional, Range::between(0.01, 1),
                "share of GPU memory the engine takes; default: the stack's");

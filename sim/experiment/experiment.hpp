@@ -14,6 +14,7 @@
 #include "plan/plan.hpp"
 #include "stack/stack.hpp"
 #include "workload/batch.hpp"
+#include "workload/placement.hpp"
 #include "workload/routing.hpp"
 #include "workload/speculation.hpp"
 
@@ -54,6 +55,7 @@ struct Experiment {
   Batch batch;
   Routing routing;
   Speculation speculation;
+  Placement placement;
   int steps = 1;              ///< steps to simulate, with fresh routing draws
   double memory_fraction = 0; ///< 0: the stack's
   double memory_reserve_bytes = -1;  ///< -1: the stack's

@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "config/override.hpp"
 #include "cost/load_profile.hpp"
+#include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/files.hpp"
 #include "experiment/speculation.hpp"
@@ -21,9 +22,9 @@ class Loader {
   Loader(const std::string& file, Diagnostics& out) : file_(file), out_(out) { case_.experiment.file = file; }
 
   Case load(const Overrides& overrides) {
-    case_.overrides = overrides;
     read_experiment(overrides);
     read_model();
+    read_recorded_routing();
     read_machine();
     read_profile();
     read_stack();
@@ -52,6 +53,7 @@ class Loader {
         else out_.error(fmt::format("`{}` needs a plain value", entry.key), entry.value.place, "override");
       }
     all.insert(all.end(), overrides.begin(), overrides.end());
+    case_.overrides = all;
     for (const auto& [key, value] : all) {
       if (key.starts_with("stack.")) stack_set_.emplace_back(key.substr(6), value);
       else if (!out_.has_errors()) set_value(root_, key, value, out_);
@@ -93,6 +95,12 @@ class Loader {
     case_.checkpoint = static_cast<std::size_t>(found == ids.end() ? 0 : found - ids.begin());
     if (found != ids.end() && root_.find("kv_dtype") == nullptr)
       e().kv_dtype = all[case_.checkpoint].kv_dtype == "fp8" ? KvDtype::fp8 : KvDtype::bf16;
+  }
+
+  void read_recorded_routing() {
+    if (case_.model.layers.empty()) return;  // said already
+    const auto [path, hash] = read_routing(e(), case_.model, root_.find("routing"), out_);
+    if (!path.empty()) note(path, hash);
   }
 
   void read_machine() {

@@ -9,23 +9,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-Json inputs(const Case& c) {
-  Json out;
-  Json resolved = Json::object();
-  for (const FieldInfo& f : c.resolved)
-    if (!f.value.empty()) resolved[f.path] = f.value;
-  // Defaults that depend on other files are not known to the key declarations.
-  resolved["checkpoint"] = c.experiment.checkpoint;
-  resolved["kv_dtype"] = std::string(kKvDtypeNames[static_cast<std::size_t>(c.experiment.kv_dtype)]);
-  resolved["gpus"] = c.experiment.gpus;
-  for (const auto& [key, value] : c.overrides) resolved[key] = value;
-  out["resolved"] = resolved;
-  out["files"] = Json::array();
-  for (const auto& [path, hash] : c.files) out["files"].push_back({{"file", path}, {"fnv1a", hash}});
-  out["profile_provenance"] = c.profile.provenance;
-  return out;
-}
-
 Json links(const Result& r) {
   Json out = Json::array();
   for (const LinkUse& l : r.links)
@@ -67,6 +50,23 @@ Json what_ifs(const Result& r) {
 
 }  // namespace
 
+nlohmann::ordered_json inputs_json(const Case& c) {
+  Json out;
+  Json resolved = Json::object();
+  for (const FieldInfo& f : c.resolved)
+    if (!f.value.empty()) resolved[f.path] = f.value;
+  // Defaults that depend on other files are not known to the key declarations.
+  resolved["checkpoint"] = c.experiment.checkpoint;
+  resolved["kv_dtype"] = std::string(kKvDtypeNames[static_cast<std::size_t>(c.experiment.kv_dtype)]);
+  resolved["gpus"] = c.experiment.gpus;
+  for (const auto& [key, value] : c.overrides) resolved[key] = value;
+  out["resolved"] = resolved;
+  out["files"] = Json::array();
+  for (const auto& [path, hash] : c.files) out["files"].push_back({{"file", path}, {"fnv1a", hash}});
+  out["profile_provenance"] = c.profile.provenance;
+  return out;
+}
+
 nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   Json out;
   out["schema"] = 1;
@@ -104,7 +104,7 @@ nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   out["warnings"] = r.warnings;
   out["ops"] = r.ops;
   out["fingerprint"] = hex64(r.fingerprint);
-  out["inputs"] = inputs(c);
+  out["inputs"] = inputs_json(c);
   return out;
 }
 

@@ -38,6 +38,7 @@ struct SpeculationPoint {
   double step_ms = 0, acceptance_length = 1, tpot_ms = 0;
   double speedup = 1;               ///< TPOT without drafts over this TPOT
   double break_even_length = 1;     ///< acceptance length at which this k costs what it saves: step(k) / step(0)
+  bool extrapolated = false;        ///< more drafts than acceptance was measured with
 };
 
 /// What speculation does to the answer (docs/speculation.md). Of the run's own batch, then a table over k and batch.
@@ -51,8 +52,8 @@ struct SpeculationResult {
   double tpot_low_ms = 0, tpot_high_ms = 0;
   double step_without_ms = 0, speedup = 1, break_even_length = 1;
   double draft_ms = 0, verify_ms = 0;
-  int best_k = 0;                           ///< of the table, at the run's batch
-  double break_even_batch = 0;              ///< where the speed-up of k falls to 1; 0: not in the table
+  int best_k = 0;                           ///< at the run's batch, among the k that acceptance was measured with
+  double break_even_batch = 0;              ///< beyond it k drafts never pay again; 0: they pay up to the table's end
   std::vector<SpeculationPoint> table;
 };
 

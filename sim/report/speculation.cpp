@@ -45,19 +45,29 @@ std::vector<int> table_batches(int of_run) {
   return out;
 }
 
-/// Batch at which the speed-up of `k` falls to 1, between table rows on a logarithmic scale.
+/// Largest number of drafts that the acceptance was measured with.
+int measured_drafts(const Speculation& s) {
+  const Acceptance& a = s.acceptance;
+  if (!a.per_position.empty()) return static_cast<int>(a.per_position.size());
+  return a.drafts > 0 ? a.drafts : s.k;
+}
+
+/// Batch beyond which the speed-up of `k` stays at or below 1, between table rows on a logarithmic scale; 0: none. A gain
+/// may come back: once all experts are touched anyway, further tokens cost little.
 double crossing(const std::vector<SpeculationPoint>& table, int k) {
   const SpeculationPoint* before = nullptr;
+  double batch = 0;
   for (const SpeculationPoint& p : table) {
     if (p.k != k) continue;
-    if (p.speedup <= 1) {
-      if (before == nullptr) return p.batch;
+    if (p.speedup > 1) batch = 0;
+    else if (before == nullptr) batch = p.batch;
+    else if (batch <= 0) {
       const double share = std::log(before->speedup) / (std::log(before->speedup) - std::log(p.speedup));
-      return before->batch * std::pow(static_cast<double>(p.batch) / before->batch, share);
+      batch = before->batch * std::pow(static_cast<double>(p.batch) / before->batch, share);
     }
     before = &p;
   }
-  return 0;
+  return batch;
 }
 
 }  // namespace
@@ -127,6 +137,7 @@ void add_speculation_table(const Case& c, Result& r) {
         p.tpot_ms = p.step_ms / p.acceptance_length;
         p.break_even_length = p.step_ms / without;
         p.speedup = p.acceptance_length / p.break_even_length;
+        p.extrapolated = k > measured_drafts(c.experiment.speculation);
         s.table.push_back(p);
       } catch (const Infeasible&) {
         break;  // more drafts, and larger batches, need more memory
@@ -136,7 +147,7 @@ void add_speculation_table(const Case& c, Result& r) {
   s.break_even_batch = crossing(s.table, s.k);
   double best = 0;
   for (const SpeculationPoint& p : s.table)
-    if (p.batch == c.experiment.batch.sequences && p.speedup > best) best = p.speedup, s.best_k = p.k;
+    if (p.batch == c.experiment.batch.sequences && p.speedup > best && !p.extrapolated) best = p.speedup, s.best_k = p.k;
 }
 
 }  // namespace moe

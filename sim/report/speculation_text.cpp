@@ -20,7 +20,9 @@ std::string table(const SpeculationResult& s) {
   t.row({"batch", "TPOT, no drafts", fmt::format("TPOT, k {}", s.k), "gain", "breaks even at", "best k", "gain"});
   for (const auto& [batch, points] : rows) {
     const auto own = std::find_if(points.begin(), points.end(), [&](auto* p) { return p->k == s.k; });
-    const auto best = std::max_element(points.begin(), points.end(), [](auto* a, auto* b) { return a->speedup < b->speedup; });
+    const auto best = std::max_element(points.begin(), points.end(), [](auto* a, auto* b) {
+      return (a->extrapolated ? 0 : a->speedup) < (b->extrapolated ? 0 : b->speedup);
+    });
     if (own == points.end()) continue;
     t.row({std::to_string(batch), significant(points[0]->tpot_ms) + " ms", significant((*own)->tpot_ms) + " ms",
            times((*own)->speedup), fmt::format("{:.2f} tokens", (*own)->break_even_length), std::to_string((*best)->k), times((*best)->speedup)});
@@ -50,9 +52,12 @@ std::string speculation_text(const SpeculationResult& s) {
   std::string out = t.render();
   if (s.table.empty()) return out;
   out += "\n" + table(s);
-  out += s.break_even_batch > 0 ? fmt::format("  {} drafts stop paying at batch {:.0f}\n", s.k, s.break_even_batch)
-                                : fmt::format("  {} drafts pay at every batch that fits, up to {}\n", s.k, s.table.back().batch);
-  return out;
+  std::string losing;
+  for (const SpeculationPoint& p : s.table)
+    if (p.k == s.k && p.speedup <= 1) losing += fmt::format("{}{}", losing.empty() ? "" : ", ", p.batch);
+  if (losing.empty()) return out + fmt::format("  {} drafts pay at every batch that fits, up to {}\n", s.k, s.table.back().batch);
+  out += fmt::format("  {} drafts do not pay at batch {}", s.k, losing);
+  return out + (s.break_even_batch > 0 ? fmt::format("; never beyond {:.0f}\n", s.break_even_batch) : "\n");
 }
 
 nlohmann::ordered_json speculation_json(const SpeculationResult& s) {
@@ -68,7 +73,7 @@ nlohmann::ordered_json speculation_json(const SpeculationResult& s) {
   out["table"] = nlohmann::ordered_json::array();
   for (const SpeculationPoint& p : s.table)
     out["table"].push_back({{"batch", p.batch}, {"k", p.k}, {"step_ms", p.step_ms}, {"acceptance_length", p.acceptance_length},
-                            {"tpot_ms", p.tpot_ms}, {"speedup", p.speedup}, {"break_even_length", p.break_even_length}});
+                            {"tpot_ms", p.tpot_ms}, {"speedup", p.speedup}, {"extrapolated", p.extrapolated}, {"break_even_length", p.break_even_length}});
   return out;
 }
 
