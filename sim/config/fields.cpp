@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/override.hpp"
+
 namespace moe {
 namespace {
 
@@ -69,6 +71,13 @@ void Fields::warning(const std::string& key, const std::string& message, const s
   if (out_ != nullptr) out_->warning(message, place(key), path_of(key), help);
 }
 
+void Fields::inert(const std::string& key, const std::string& because, const std::string& value) {
+  if (!has(key)) return;
+  const std::string message = fmt::format("`{}` has no effect with `{}: {}`", key, because, value);
+  if (is_override(place(because)) && !is_override(place(key))) warning(key, message);
+  else error(key, message, fmt::format("remove it, or change `{}`", because));
+}
+
 bool Fields::read_number(const Node& node, const std::string& key, Unit unit, Range range, double& into) {
   if (!expect(node, key, Node::Kind::scalar, "a " + std::string(name_of(unit)))) return false;
   const Parsed parsed = parse_quantity(node.text, unit);
@@ -125,7 +134,9 @@ void Fields::number(const std::string& key, double& into, Need need, Range range
 
 void Fields::quantity(const std::string& key, double& into, Unit unit, Need need, Range range,
                       const std::string& help) {
-  const Node* node = declare(key, std::string(name_of(unit)), need, help, plain(into));
+  // A default outside the range stands for "not given".
+  const bool is_value = into >= range.low && into <= range.high && !(range.open_low && into == range.low);
+  const Node* node = declare(key, std::string(name_of(unit)), need, help, is_value ? plain(into) : "");
   if (node != nullptr && read_number(*node, key, unit, range, into)) resolve(plain(into));
 }
 
@@ -150,6 +161,7 @@ void Fields::texts(const std::string& key, std::vector<std::string>& into, Need 
   std::string joined;
   const std::vector<Node> single{*node};
   for (const Node& item : node->is_list() ? node->items : single) {
+    if (item.is_map()) return error(key, fmt::format("`{}` must be a list of texts, not a map", key), "a text that contains `: ` needs quotes");
     if (!expect(item, key, Node::Kind::scalar, "a list of texts")) return;
     read.push_back(item.text);
     joined += (joined.empty() ? "" : ", ") + item.text;
