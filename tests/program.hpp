@@ -14,13 +14,16 @@ struct Ran {
   std::string out, err;
 };
 
-/// Runs `moe-sim ARGUMENTS` through the shell in the repository's root; `redirect` replaces where stdout goes.
+/// Runs `moe-sim ARGUMENTS` through the shell in the repository's root; `redirect` replaces where stdout
+/// goes.
 inline Ran moe_sim(const std::string& arguments, const std::string& redirect = {}) {
   const Folder folder;
   const std::string out = redirect.empty() ? folder.path("out") : redirect, err = folder.path("err");
-  const std::string command = "cd '" + root() + "' && '" MOE_SIM_BINARY "' " + arguments + " >" + out + " 2>" + err + " </dev/null";
+  const std::string command =
+      "cd '" + root() + "' && '" MOE_SIM_BINARY "' " + arguments + " >" + out + " 2>" + err + " </dev/null";
   const int status = std::system(command.c_str());
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, redirect.empty() ? read_file(out) : "", read_file(err)};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, redirect.empty() ? read_file(out) : "",
+          read_file(err)};
 }
 
 }  // namespace moe::test

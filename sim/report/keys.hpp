@@ -5,7 +5,7 @@
 namespace moe {
 
 struct ResultKey {
-  const char* key;      ///< dotted; `[]` marks the items of a list
+  const char* key;  ///< dotted; `[]` marks the items of a list
   const char* unit;
   const char* meaning;
 };

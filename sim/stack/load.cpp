@@ -72,6 +72,8 @@ void bind_one_shot(Fields& f, Communication& c) {
     g.integer("ranks", o.ranks, Need::required, Range::at_least(2), "ranks of the communicator");
     g.quantity("t0", t0, Unit::time, Need::required, Range::positive(), "fixed part");
     g.quantity("rate", rate, Unit::bandwidth, Need::required, Range::positive(), "bytes read per rank and second");
+    for (const OneShot& other : c.one_shot)
+      if (other.ranks == o.ranks) g.error("ranks", fmt::format("{} ranks are listed twice", o.ranks));
     o.t0_us = t0 * 1e6;
     o.rate_GBps = rate * 1e-9;
     c.one_shot.push_back(o);

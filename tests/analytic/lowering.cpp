@@ -1,5 +1,6 @@
-// One decode step against the decode GEMM lists of the models: what tensor parallelism divides, what every rank
-// repeats, and that nothing is charged twice. A dense GEMM of M rows does 2 M N K flop, so its sizes show in its work.
+// One decode step against the decode GEMM lists of the models: what tensor parallelism divides, what every
+// rank repeats, and that nothing is charged twice. A dense GEMM of M rows does 2 M N K flop, so its sizes
+// show in its work.
 #include "lower/lower.hpp"
 
 #include <algorithm>
@@ -34,7 +35,9 @@ struct Step {
     REQUIRE(found.size() == 1);
     return l.facts[found[0]].flop;
   }
-  bool replicated(const std::string& wanted, int layer) const { return l.facts[ops(wanted, layer).at(0)].replicated; }
+  bool replicated(const std::string& wanted, int layer) const {
+    return l.facts[ops(wanted, layer).at(0)].replicated;
+  }
   Time makespan() const { return run(l.program, l.resources, Sharing::max_min).makespan; }
   static constexpr int kAll = -2;
 };
@@ -77,7 +80,8 @@ TEST_CASE("an MLA layer of Kimi at TP8 runs the GEMMs of its decode list", "[ana
   CHECK_FALSE(s.replicated("o_proj", 1));
 }
 
-TEST_CASE("a MoE layer of Kimi at TP8 slices experts and shared expert and repeats the router", "[analytic]") {
+TEST_CASE("a MoE layer of Kimi at TP8 slices experts and shared expert and repeats the router",
+          "[analytic]") {
   const Step s = lowered({});
   CHECK(s.flop("router", 1) == gemm(1, 384, 7168));
   CHECK(s.replicated("router", 1));
@@ -107,7 +111,8 @@ TEST_CASE("the head is sliced by vocabulary and sees the real rows only", "[anal
 TEST_CASE("a step has two all-reduces per layer and one for the embedding", "[analytic]") {
   const auto all_reduces = [](const Step& s) {
     std::size_t n = 0;
-    for (std::size_t i = 0; i < s.l.program.size(); ++i) n += s.l.program.category[static_cast<OpId>(i)] == Category::all_reduce;
+    for (std::size_t i = 0; i < s.l.program.size(); ++i)
+      n += s.l.program.category[static_cast<OpId>(i)] == Category::all_reduce;
     return n;
   };
   CHECK(all_reduces(lowered({})) == 2 * 61 + 1);
@@ -118,21 +123,26 @@ TEST_CASE("a step has two all-reduces per layer and one for the embedding", "[an
 }
 
 TEST_CASE("rows are padded to the next captured size, sequences of the attention are not", "[analytic]") {
-  const Step s = lowered({{"batch.sequences", "9"}}), eager = lowered({{"batch.sequences", "9"}, {"stack", "sglang-2026-01-eager"}});
+  const Step s = lowered({{"batch.sequences", "9"}}),
+             eager = lowered({{"batch.sequences", "9"}, {"stack", "sglang-2026-01-eager"}});
   CHECK(s.l.rows == 16);
   CHECK(s.flop("router", 1) == gemm(16, 384, 7168));
   CHECK(eager.l.rows == 9);
   CHECK(eager.flop("router", 1) == gemm(9, 384, 7168));
   const Step exact = lowered({{"batch.sequences", "16"}});
-  CHECK(s.l.facts[s.ops("MLA decode", 1)[0]].dram_bytes < exact.l.facts[exact.ops("MLA decode", 1)[0]].dram_bytes);
+  CHECK(s.l.facts[s.ops("MLA decode", 1)[0]].dram_bytes <
+        exact.l.facts[exact.ops("MLA decode", 1)[0]].dram_bytes);
 }
 
 TEST_CASE("parts that a path's time contains are charged once", "[analytic]") {
-  for (const Overrides& o : {Overrides{}, kGlm5, Overrides{{"stack", "trtllm-1.3"}, {"checkpoint", "nvfp4"}}}) {
+  for (const Overrides& o :
+       {Overrides{}, kGlm5, Overrides{{"stack", "trtllm-1.3"}, {"checkpoint", "nvfp4"}}}) {
     const Step s = lowered(o);
     std::size_t moe_layers = 0, dense_layers = 0;
-    for (const Layer& layer : s.c.model.layers) ++(s.c.model.mlp_of(layer).kind == Mlp::Kind::moe ? moe_layers : dense_layers);
-    // One measured expert time is split into four ops; only shared experts and dense MLPs have an activation of their own.
+    for (const Layer& layer : s.c.model.layers)
+      ++(s.c.model.mlp_of(layer).kind == Mlp::Kind::moe ? moe_layers : dense_layers);
+    // One measured expert time is split into four ops; only shared experts and dense MLPs have an activation
+    // of their own.
     CHECK(s.count("top-k") == moe_layers);
     CHECK(s.count("permute") + s.count("permute+quantise") == moe_layers);
     CHECK(s.count("activation") == moe_layers + dense_layers);
@@ -140,7 +150,8 @@ TEST_CASE("parts that a path's time contains are charged once", "[analytic]") {
   }
 }
 
-TEST_CASE("activations are quantised by an op of their own only where the GEMM's time lacks it", "[analytic]") {
+TEST_CASE("activations are quantised by an op of their own only where the GEMM's time lacks it",
+          "[analytic]") {
   const Step s = lowered({{"model", "glm-4.7"}, {"checkpoint", "fp8"}, {"kv_dtype", "bf16"}});
   const DenseGemmPath& path = s.c.profile.dense_gemm.at(s.c.stack.path("dense", "fp8"));
   std::size_t gemms = 0;
@@ -166,8 +177,10 @@ TEST_CASE("idle between graph nodes is added only to ops that were timed without
   CHECK(s.count("graph gap") == alone);
 }
 
-TEST_CASE("without graphs the host launches layer after layer, and a step is never faster than that", "[analytic]") {
-  const Step eager = lowered({{"stack", "sglang-2026-01-eager"}}), full = lowered({{"stack", "sglang-0.5.14"}});
+TEST_CASE("without graphs the host launches layer after layer, and a step is never faster than that",
+          "[analytic]") {
+  const Step eager = lowered({{"stack", "sglang-2026-01-eager"}}),
+             full = lowered({{"stack", "sglang-0.5.14"}});
   const double launches_us = 61 * eager.c.stack.launch.host_per_layer_us;
   CHECK(eager.count("launch layer") == 61);
   CHECK(eager.count("host gap") == 0);
@@ -190,7 +203,8 @@ TEST_CASE("piecewise graphs wait for the host at every attention", "[analytic]")
 
 TEST_CASE("KV heads are repeated when there are fewer than ranks", "[analytic]") {
   const std::string tp = GENERATE("1", "2", "4", "8");
-  const Step s = lowered({{"model", "qwen3-235b-a22b"}, {"checkpoint", "bf16"}, {"kv_dtype", "bf16"}, {"plan.tp", tp}});
+  const Step s =
+      lowered({{"model", "qwen3-235b-a22b"}, {"checkpoint", "bf16"}, {"kv_dtype", "bf16"}, {"plan.tp", tp}});
   // 64 query and 4 KV heads of width 128, hidden 4096.
   const double ranks = std::stod(tp);
   CHECK(s.flop("qkv", 0) == gemm(1, (64 / ranks + 2 * std::max(1.0, 4 / ranks)) * 128, 4096));
@@ -215,7 +229,9 @@ TEST_CASE("a stack that ignores sparse attention reads the whole cache", "[analy
 
 TEST_CASE("an extra cast runs once per layer of its kind", "[analytic]") {
   const auto casts = [](const char* layers) {
-    return lowered(kGlm5 + Overrides{{"stack.extra_cast.bytes", "1.48 GB"}, {"stack.extra_cast.layers", layers}}).count("extra cast");
+    return lowered(kGlm5 +
+                   Overrides{{"stack.extra_cast.bytes", "1.48 GB"}, {"stack.extra_cast.layers", layers}})
+        .count("extra cast");
   };
   CHECK(casts("all") == 78);  // GLM-5: three dense layers, then MoE
   CHECK(casts("moe") == 75);

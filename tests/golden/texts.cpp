@@ -28,6 +28,7 @@ TEST_CASE("every kind of wrong input is told what is wrong, where, and what woul
     const auto r = moe_sim("run tests/golden/bad/" + name + ".yaml");
     CHECK(r.out.empty());
     CHECK((r.code == 2 || r.code == 3));
-    test::check_golden("tests/golden/bad/" + name + ".txt", r.err + "exit code " + std::to_string(r.code) + "\n");
+    test::check_golden("tests/golden/bad/" + name + ".txt",
+                       r.err + "exit code " + std::to_string(r.code) + "\n");
   }
 }

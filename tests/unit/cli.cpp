@@ -27,13 +27,15 @@ TEST_CASE("--json prints one document with every shared key, and the breakdown s
   const auto r = moe_sim("run " + kKimi + " --json --set batch.sequences=8");
   REQUIRE(r.code == 0);
   const auto j = nlohmann::json::parse(r.out);
-  for (const char* key : {"step_ms", "tpot_ms", "tokens_per_s", "tokens_per_s_per_sequence", "interval90_ms", "breakdown_ms",
-                          "links", "memory_gib_per_gpu", "kv_capacity_tokens", "theoretical_min_ms",
-                          "theoretical_min_unreplicated_ms", "flops_pct_of_peak", "contention_ms", "claims", "warnings", "inputs"})
+  for (const char* key : {"step_ms", "tpot_ms", "tokens_per_s", "tokens_per_s_per_sequence", "interval90_ms",
+                          "breakdown_ms", "links", "memory_gib_per_gpu", "kv_capacity_tokens",
+                          "theoretical_min_ms", "theoretical_min_unreplicated_ms", "flops_pct_of_peak",
+                          "contention_ms", "claims", "warnings", "inputs"})
     CHECK(j.contains(key));
   double sum = 0;
-  for (const char* key : {"attention", "experts", "shared_experts", "all_reduce", "all_to_all", "all_gather", "cast", "dense_gemm",
-                          "small_kernels", "lm_head", "sampling", "draft", "pipeline", "host"})
+  for (const char* key :
+       {"attention", "experts", "shared_experts", "all_reduce", "all_to_all", "all_gather", "cast",
+        "dense_gemm", "small_kernels", "lm_head", "sampling", "draft", "pipeline", "host"})
     sum += j["breakdown_ms"].at(key).get<double>();
   CHECK(sum == Approx(j["step_ms"].get<double>()).epsilon(1e-9));
   CHECK(j["interval90_ms"].size() == 2);
@@ -66,9 +68,10 @@ TEST_CASE("a refuted claim is an answer, and exit code 1 only when asked for", "
 }
 
 TEST_CASE("wrong input has exit code 2, a message on stderr and nothing on stdout", "[unit]") {
-  for (const char* arguments : {"run nowhere.yaml", "run experiments/kimi-k2.5-int4-tp8.yaml --set plan.tp=7",
-                                "run experiments/kimi-k2.5-int4-tp8.yaml --set plan", "run", "", "list nothing",
-                                "explain nothing_like_this", "check models/nowhere.yaml", "run --links some " }) {
+  for (const char* arguments :
+       {"run nowhere.yaml", "run experiments/kimi-k2.5-int4-tp8.yaml --set plan.tp=7",
+        "run experiments/kimi-k2.5-int4-tp8.yaml --set plan", "run", "", "list nothing",
+        "explain nothing_like_this", "check models/nowhere.yaml", "run --links some "}) {
     const auto r = moe_sim(arguments);
     INFO(arguments << "\n" << r.err);
     CHECK(r.code == 2);
@@ -78,7 +81,8 @@ TEST_CASE("wrong input has exit code 2, a message on stderr and nothing on stdou
 }
 
 TEST_CASE("a question without an answer has exit code 3", "[unit]") {
-  const auto memory = moe_sim("run " + kKimi + " --set plan.tp=4"), later = moe_sim("run " + kKimi + " --set plan.pp=2 --set plan.tp=4");
+  const auto memory = moe_sim("run " + kKimi + " --set plan.tp=4"),
+             later = moe_sim("run " + kKimi + " --set plan.pp=2 --set plan.tp=4");
   CHECK(memory.code == 3);
   CHECK(has(memory.err, "no answer: does not fit: GPU 0 needs"));
   CHECK(later.code == 3);
@@ -87,7 +91,8 @@ TEST_CASE("a question without an answer has exit code 3", "[unit]") {
 
 TEST_CASE("unknown commands and options get a suggestion", "[unit]") {
   CHECK(has(moe_sim("rnu " + kKimi).err, "unknown command `rnu`\n  = help: did you mean `run`?"));
-  CHECK(has(moe_sim("run " + kKimi + " --jsn").err, "unknown option `--jsn`\n  = help: did you mean `--json`?"));
+  CHECK(has(moe_sim("run " + kKimi + " --jsn").err,
+            "unknown option `--jsn`\n  = help: did you mean `--json`?"));
   const auto missing = moe_sim("run " + kKimi + " --set");
   CHECK(missing.code == 2);
   CHECK_FALSE(has(missing.err, "unknown option"));
@@ -96,8 +101,10 @@ TEST_CASE("unknown commands and options get a suggestion", "[unit]") {
 TEST_CASE("check reads several files of any kind and reports every error", "[unit]") {
   const test::Folder folder;
   const std::string bad = folder.write("bad.yaml", "schema: 1\nmodel: kimi\nbatch: {sequences: 0}\n");
-  const auto good = moe_sim("check " + kKimi + " models/glm-5.yaml topologies/turin-2s-direct.yaml "
-                            "calibration/profiles/rtx-pro-6000.yaml calibration/stacks/vllm-0.24.yaml calibration/gpus/rtx-pro-6000.yaml");
+  const auto good = moe_sim("check " + kKimi +
+                            " models/glm-5.yaml topologies/turin-2s-direct.yaml "
+                            "calibration/profiles/rtx-pro-6000.yaml calibration/stacks/vllm-0.24.yaml "
+                            "calibration/gpus/rtx-pro-6000.yaml");
   INFO(good.err);
   CHECK(good.code == 0);
   const auto mixed = moe_sim("check " + kKimi + " " + bad);
@@ -131,7 +138,8 @@ TEST_CASE("explain knows keys of experiments, stacks and results", "[unit]") {
 }
 
 TEST_CASE("an experiment is found from its own folder", "[unit]") {
-  CHECK(moe_sim("list models >/dev/null; cd experiments && '" MOE_SIM_BINARY "' run kimi-k2.5-int4-tp8.yaml").code == 0);
+  CHECK(moe_sim("list models >/dev/null; cd experiments && '" MOE_SIM_BINARY "' run kimi-k2.5-int4-tp8.yaml")
+            .code == 0);
 }
 
 TEST_CASE("list shows every kind of data", "[unit]") {

@@ -34,13 +34,15 @@ struct Read {
   std::vector<FieldInfo> record;
   explicit Read(const std::string& text) {
     const Document doc = parse_document(text, "f.yaml", found);
-    read_map(doc.root, "", found, [&](Fields& f) { bind(f, box); }, &record);
+    read_map(
+        doc.root, "", found, [&](Fields& f) { bind(f, box); }, &record);
   }
   /// "line:column message; help" of every error.
   std::vector<std::string> errors() const {
     std::vector<std::string> out;
     for (const Diagnostic& d : found.all())
-      out.push_back(fmt::format("{}:{} {}{}{}", d.place.line, d.place.column, d.message, d.help.empty() ? "" : "; ", d.help));
+      out.push_back(fmt::format("{}:{} {}{}{}", d.place.line, d.place.column, d.message,
+                                d.help.empty() ? "" : "; ", d.help));
     return out;
   }
 };
@@ -50,7 +52,8 @@ using Texts = std::vector<std::string>;
 }  // namespace
 
 TEST_CASE("declared keys are read into their variables", "[unit]") {
-  const Read r("{name: box, tp: 8, bandwidth: 2 GB/s, share: 1.5, on: true, kind: power_law, sizes: [1, 2k]}");
+  const Read r(
+      "{name: box, tp: 8, bandwidth: 2 GB/s, share: 1.5, on: true, kind: power_law, sizes: [1, 2k]}");
   REQUIRE(r.errors().empty());
   CHECK(r.box.name == "box");
   CHECK(r.box.tp == 8);
@@ -61,7 +64,8 @@ TEST_CASE("declared keys are read into their variables", "[unit]") {
 }
 
 TEST_CASE("an unknown key gets one suggestion, or the list of keys", "[unit]") {
-  CHECK(Read("name: a\nbandwith: 1 GB/s\n").errors() == Texts{"2:1 unknown key `bandwith`; did you mean `bandwidth`?"});
+  CHECK(Read("name: a\nbandwith: 1 GB/s\n").errors() ==
+        Texts{"2:1 unknown key `bandwith`; did you mean `bandwidth`?"});
   CHECK(Read("name: a\ncolour: 1\n").errors() ==
         Texts{"2:1 unknown key `colour`; known here: name, tp, bandwidth, share, on, kind, sizes"});
 }
@@ -105,8 +109,10 @@ TEST_CASE("the record holds given values and defaults with their dotted paths", 
 TEST_CASE("the documentation comes from the same declarations", "[unit]") {
   const auto fields = describe([](Fields& f) {
     Box b;
-    f.section("plan", Need::required, "degrees", [&](Fields& g) { g.integer("tp", b.tp, Need::optional, Range::any(), "x"); });
-    f.list("links", Need::optional, "wires", [&](Fields& g, std::size_t) { g.text("from", b.name, Need::required, "y"); });
+    f.section("plan", Need::required, "degrees",
+              [&](Fields& g) { g.integer("tp", b.tp, Need::optional, Range::any(), "x"); });
+    f.list("links", Need::optional, "wires",
+           [&](Fields& g, std::size_t) { g.text("from", b.name, Need::required, "y"); });
   });
   REQUIRE(fields.size() == 4);
   CHECK(fields[1].path == "plan.tp");
@@ -115,11 +121,22 @@ TEST_CASE("the documentation comes from the same declarations", "[unit]") {
   CHECK(fields[3].required);
 }
 
+TEST_CASE("a default outside its range stands for nothing", "[unit]") {
+  double none = -1, real = 2;
+  const auto fields = describe([&](Fields& f) {
+    f.number("a", none, Need::optional, Range::not_negative(), "x");
+    f.number("b", real, Need::optional, Range::not_negative(), "y");
+  });
+  CHECK(fields.at(0).value.empty());
+  CHECK(fields.at(1).value == "2");
+}
+
 TEST_CASE("an error is quoted with its line and underlined", "[unit]") {
   Read r("name: größe\n");
   r.found.error("too long", r.box.name.empty() ? Place{} : Place{"f.yaml", 1, 7, 7}, "name", "shorter");
   CHECK(r.found.render() ==
-        "error: too long\n --> f.yaml:1:7  (name)\n  |\n1 | name: größe\n  |       ^^^^^\n  = help: shorter\n\n");
+        "error: too long\n --> f.yaml:1:7  (name)\n  |\n1 | name: größe\n  |       ^^^^^\n  = help: "
+        "shorter\n\n");
 }
 
 TEST_CASE("a long line is cut to a window around the place, at characters", "[unit]") {

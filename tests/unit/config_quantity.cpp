@@ -58,8 +58,8 @@ TEST_CASE("a unit of another kind is an error that lists the right ones", "[unit
 }
 
 TEST_CASE("NaN, infinity, hexadecimal, octal and words are not numbers", "[unit]") {
-  for (const char* text : {"nan", "NaN", "-nan", "inf", "-inf", ".nan", ".inf", "0x10", "017", "-017", "+-5", "", " ", "many",
-                           "1,5", "1_000", "1e999", "--5", "5 5"}) {
+  for (const char* text : {"nan", "NaN", "-nan", "inf", "-inf", ".nan", ".inf", "0x10", "017", "-017", "+-5",
+                           "", " ", "many", "1,5", "1_000", "1e999", "--5", "5 5"}) {
     INFO("`" << text << "`");
     CHECK_FALSE(problem(text, Unit::number).empty());
     CHECK_FALSE(problem(text, Unit::count).empty());

@@ -1,4 +1,5 @@
-// Wrong experiments: every kind of mistake is told with its place and what would be right, and gives no number.
+// Wrong experiments: every kind of mistake is told with its place and what would be right, and gives no
+// number.
 #include "experiment/experiment.hpp"
 
 #include <fmt/core.h>
@@ -41,7 +42,9 @@ Texts errors(const std::string& text, const Overrides& overrides = {}) {
     load_case(folder.write("e.yaml", text), overrides, warnings);
   } catch (const InputError& e) {
     for (const Diagnostic& d : e.diagnostics.all())
-      if (d.is_error) out.push_back(fmt::format("{}:{} {}{}{}", d.place.line, d.place.column, d.message, d.help.empty() ? "" : "; ", d.help));
+      if (d.is_error)
+        out.push_back(fmt::format("{}:{} {}{}{}", d.place.line, d.place.column, d.message,
+                                  d.help.empty() ? "" : "; ", d.help));
   }
   return out;
 }
@@ -81,7 +84,8 @@ TEST_CASE("a good experiment has no errors, and reads what it says", "[unit]") {
 }
 
 TEST_CASE("an unknown key is an error with a suggestion", "[unit]") {
-  CHECK(errors(kGood + "rooting: {kind: uniform}\n") == Texts{"10:1 unknown key `rooting`; did you mean `routing`?"});
+  CHECK(errors(kGood + "rooting: {kind: uniform}\n") ==
+        Texts{"10:1 unknown key `rooting`; did you mean `routing`?"});
   CHECK(errors(with("tp: 8", "tq: 8")) == Texts{"8:8 unknown key `tq`; did you mean `tp`?"});
 }
 
@@ -90,28 +94,36 @@ TEST_CASE("a key without effect is an error", "[unit]") {
         Texts{"10:33 `alpha` has no effect with `kind: uniform`; remove it, or change `kind`"});
   // Where the command line took the effect away the file is not wrong.
   const std::string skewed = kGood + "routing: {kind: power_law, alpha: 1.2}\n";
-  CHECK(warnings(skewed, {{"routing.kind", "uniform"}}) == Texts{"`alpha` has no effect with `kind: uniform`"});
+  CHECK(warnings(skewed, {{"routing.kind", "uniform"}}) ==
+        Texts{"`alpha` has no effect with `kind: uniform`"});
   CHECK(errors(kGood + "override: yes\n") == Texts{"10:11 `override` must be a map of dotted key: value"});
 }
 
 TEST_CASE("a name without a file is an error that suggests a name", "[unit]") {
-  CHECK(errors(with("kimi-k2.5", "kimi-k25")) == Texts{"2:8 no file for model `kimi-k25`; did you mean `kimi-k2.5`?"});
+  CHECK(errors(with("kimi-k2.5", "kimi-k25")) ==
+        Texts{"2:8 no file for model `kimi-k25`; did you mean `kimi-k2.5`?"});
   CHECK(errors(with("vllm-0.24", "./none.yaml")).at(0).starts_with("6:8 no file for stack `./none.yaml`"));
-  CHECK(errors(with("int4", "int8")).at(0).starts_with("3:13 kimi-k2.5 has no checkpoint `int8`; did you mean `int4`?"));
+  CHECK(errors(with("int4", "int8"))
+            .at(0)
+            .starts_with("3:13 kimi-k2.5 has no checkpoint `int8`; did you mean `int4`?"));
 }
 
 TEST_CASE("a wrong unit, NaN, zero and negative sizes are errors", "[unit]") {
-  CHECK(errors(with("1k", "1 GB")) == Texts{"9:32 invalid count `1 GB`; known units of a count: none, k, M (1024)"});
+  CHECK(errors(with("1k", "1 GB")) ==
+        Texts{"9:32 invalid count `1 GB`; known units of a count: none, k, M (1024)"});
   CHECK(errors(with("1k", ".nan")) == Texts{"9:32 invalid count `.nan`; write it like `8192 or 8k`"});
   CHECK(errors(with("1k", "-1")).at(0).starts_with("9:32 `-1` is out of range for `context`"));
-  CHECK(errors(with("sequences: 2", "sequences: 0")).at(0).starts_with("9:20 `0` is out of range for `sequences`"));
+  CHECK(errors(with("sequences: 2", "sequences: 0"))
+            .at(0)
+            .starts_with("9:20 `0` is out of range for `sequences`"));
   CHECK(errors(with("tp: 8", "tp: -8")).at(0).starts_with("8:12 `-8` is out of range for `tp`"));
   CHECK(errors(kGood + "memory: {reserve: 2}\n") ==
         Texts{"10:19 invalid size `2`; a size needs a unit, e.g. `2 GiB`"});
 }
 
 TEST_CASE("a key that appears twice is an error", "[unit]") {
-  CHECK(errors(kGood + "plan: {tp: 4}\n") == Texts{"10:1 the key `plan` appears twice in this map; keep one of the two"});
+  CHECK(errors(kGood + "plan: {tp: 4}\n") ==
+        Texts{"10:1 the key `plan` appears twice in this map; keep one of the two"});
 }
 
 TEST_CASE("a list of contexts must have one entry per sequence", "[unit]") {
@@ -162,7 +174,8 @@ TEST_CASE("what-ifs name something that can be faster", "[unit]") {
   CHECK(errors(kGood + "what_if:\n  - {name: a, faster: {expert: 2}}\n") ==
         Texts{"11:23 nothing called `expert` can be faster; did you mean `experts`?",
               "11:12 what-if `a` changes nothing; give `set` or `faster`"});
-  CHECK(errors(kGood + "what_if:\n  - {name: a, faster: {links: 0}}\n").at(0) == "11:23 `links` needs a factor above 0");
+  CHECK(errors(kGood + "what_if:\n  - {name: a, faster: {links: 0}}\n").at(0) ==
+        "11:23 `links` needs a factor above 0");
 }
 
 TEST_CASE("every category of a step is a known metric", "[unit]") {
@@ -181,7 +194,8 @@ TEST_CASE("a model that does not fit says by how much and on which GPU", "[unit]
 }
 
 TEST_CASE("plans and models that are legal but not simulated yet have no answer", "[unit]") {
-  CHECK(why_no_answer(with("tp: 8", "tp: 4, pp: 2")).find("plan.pp = 2 is not simulated yet") != std::string::npos);
+  CHECK(why_no_answer(with("tp: 8", "tp: 4, pp: 2")).find("plan.pp = 2 is not simulated yet") !=
+        std::string::npos);
   CHECK(why_no_answer(with("checkpoint: int4\n", "", with("kimi-k2.5", "deepseek-v4-flash")))
             .find("is not simulated yet") != std::string::npos);
 }

@@ -69,6 +69,14 @@ TEST_CASE("the interval is 1.645 sigma of all paths and the host gap around the 
   CHECK(r.interval_low_ms == Approx(std::max(r.theoretical_min_ms, r.step_ms - 1.645 * std::sqrt(variance))));
 }
 
+TEST_CASE("launching kernels is surer than the gap between graphs", "[unit]") {
+  // 61 layers of 1.08 ms, seen between 1.03 and 1.13: the interval is about +-5 % wide, not +-54 % as a graph
+  // gap's.
+  const Result r = quick(kimi({{"stack", "sglang-2026-01-eager"}}));
+  CHECK(r.interval_high_ms / r.step_ms > 1.03);
+  CHECK(r.interval_high_ms / r.step_ms < 1.10);
+}
+
 TEST_CASE("a plausible similarity widens the interval downwards only", "[unit]") {
   const Result plain = quick(kimi({{"batch.sequences", "64"}}));
   const Result wide = quick(kimi({{"batch.sequences", "64"}, {"routing.similarity", "[0, 0.6]"}}));
@@ -77,28 +85,29 @@ TEST_CASE("a plausible similarity widens the interval downwards only", "[unit]")
   CHECK(wide.interval_low_ms < plain.interval_low_ms);
 }
 
-TEST_CASE("a claim holds within its tolerance, absolute or relative, and a refuted one is an answer", "[unit]") {
+TEST_CASE("a claim holds within its tolerance, absolute or relative, and a refuted one is an answer",
+          "[unit]") {
   const double step = quick(kimi()).step_ms;
   Case c = kimi();
-  c.experiment.claims = {{"step_ms", step + 0.1, 0.2, false, "a", ""},
-                         {"step_ms", step + 0.3, 0.2, false, "b", ""},
-                         {"step_ms", step * 1.04, 0.05, true, "c", ""},
-                         {"step_ms", step * 1.06, 0.05, true, "d", ""},
-                         {"share.experts", 0.5, 1, true, "e", ""},
-                         {"gap_to_min", 1, 100, false, "f", ""}};
+  c.experiment.claims = {
+      {"step_ms", step + 0.1, 0.2, false, "a", ""},  {"step_ms", step + 0.3, 0.2, false, "b", ""},
+      {"step_ms", step * 1.04, 0.05, true, "c", ""}, {"step_ms", step * 1.06, 0.05, true, "d", ""},
+      {"share.experts", 0.5, 1, true, "e", ""},      {"gap_to_min", 1, 100, false, "f", ""}};
   const Result r = quick(c);
   REQUIRE(r.claims.size() == 6);
   CHECK(r.claims[0].holds);
   CHECK_FALSE(r.claims[1].holds);
   CHECK(r.claims[2].holds);
   CHECK_FALSE(r.claims[3].holds);
-  CHECK(r.claims[4].simulated == Approx(r.breakdown_ms[static_cast<std::size_t>(Category::experts)] / r.step_ms));
+  CHECK(r.claims[4].simulated ==
+        Approx(r.breakdown_ms[static_cast<std::size_t>(Category::experts)] / r.step_ms));
   CHECK(r.claims[5].simulated == Approx(r.step_ms / r.theoretical_min_ms));
 }
 
 TEST_CASE("every known metric can be claimed", "[unit]") {
   Case c = kimi();
-  for (const std::string& metric : known_metrics()) c.experiment.claims.push_back({metric, 0, 1, false, "x", ""});
+  for (const std::string& metric : known_metrics())
+    c.experiment.claims.push_back({metric, 0, 1, false, "x", ""});
   CHECK(quick(c).claims.size() == known_metrics().size());
 }
 
@@ -132,13 +141,4 @@ TEST_CASE("every key of result.json is explained, and every explained key exists
     INFO(key);
     CHECK(written.count(key) == 1);
   }
-}
-
-TEST_CASE("docs/result.md explains every key of result.json", "[unit]") {
-  const std::string page = test::read_file(test::root() + "/docs/result.md");
-  for (const ResultKey& k : result_keys()) {
-    INFO(k.key);
-    CHECK(page.find("`" + std::string(k.key) + "`") != std::string::npos);
-  }
-  for (const std::string_view category : kCategoryNames) CHECK(page.find("`" + std::string(category) + "`") != std::string::npos);
 }

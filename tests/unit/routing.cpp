@@ -41,7 +41,8 @@ TEST_CASE("uniform routing touches E (1 - (1 - k/E)^B) experts on average", "[un
   const double e = experts, miss = std::pow(1 - topk / e, tokens);
   // An expert is touched or not: variance below e miss (1 - miss), as the events repel each other.
   const double sigma = std::sqrt(e * miss * (1 - miss) / 400);
-  CHECK(mean_touched(uniform(), experts, topk, tokens, 400) == Approx(e * (1 - miss)).margin(4 * sigma + 1e-9));
+  CHECK(mean_touched(uniform(), experts, topk, tokens, 400) ==
+        Approx(e * (1 - miss)).margin(4 * sigma + 1e-9));
 }
 
 TEST_CASE("rows sum to (tokens + padding) x topk, and no token takes an expert twice", "[unit]") {
@@ -82,7 +83,8 @@ TEST_CASE("similarity does not make experts popular: over many layers all are ch
     const std::vector<int>& rows = router.draw();
     for (std::size_t e = 0; e < sum.size(); ++e) sum[e] += rows[e];
   }
-  // 4000 x 4 x 2 / 16 = 2000 each; rows of one layer are alike, at most 4 per draw: sigma below 4 sqrt(4000/8) = 90.
+  // 4000 x 4 x 2 / 16 = 2000 each; rows of one layer are alike, at most 4 per draw: sigma below 4
+  // sqrt(4000/8) = 90.
   for (const double n : sum) CHECK(n == Approx(2000).margin(4 * 90));
 }
 
@@ -102,7 +104,8 @@ TEST_CASE("the same seed gives the same draws, another seed others", "[unit]") {
 TEST_CASE("a power law touches fewer experts than uniform routing", "[unit]") {
   // Not monotone in alpha: a steep law gives almost all experts the popularity 1, which is uniform again.
   const double even = mean_touched(uniform(), 384, 8, 64, 100);
-  for (const double alpha : {0.6, 1.2, 2.0}) CHECK(mean_touched(power_law(alpha), 384, 8, 64, 100) < 0.9 * even);
+  for (const double alpha : {0.6, 1.2, 2.0})
+    CHECK(mean_touched(power_law(alpha), 384, 8, 64, 100) < 0.9 * even);
   CHECK(mean_touched(power_law(10), 384, 8, 64, 100) == Approx(even).epsilon(0.05));
 }
 

@@ -15,7 +15,9 @@ namespace {
 struct Read {
   Stack stack;
   Diagnostics found;
-  explicit Read(const std::string& text) { stack = read_stack(parse_document(text, "dir/mine.yaml", found), found); }
+  explicit Read(const std::string& text) {
+    stack = read_stack(parse_document(text, "dir/mine.yaml", found), found);
+  }
   std::vector<std::string> errors() const {
     std::vector<std::string> out;
     for (const Diagnostic& d : found.all())
@@ -28,7 +30,8 @@ using Texts = std::vector<std::string>;
 
 std::string file(const std::string& launch, const std::string& all_reduce, const std::string& rest = {}) {
   return "schema: 1\nengine: x\nsources: [made up]\nkernels: {dense: {bf16: a, any: b}, mla: c}\n"
-         "launch: {" + launch + "}\nall_reduce: {" + all_reduce + "}\n" + rest;
+         "launch: {" +
+         launch + "}\nall_reduce: {" + all_reduce + "}\n" + rest;
 }
 const std::string kFull = "graph: full, capture_sizes: [1, 4, 8]", kNccl = "implementation: nccl";
 
@@ -54,16 +57,19 @@ TEST_CASE("a batch is padded up to the next captured size, and 0 says there is n
 }
 
 TEST_CASE("op classes, formats and fusable kernels form closed sets", "[unit]") {
-  const std::string text = "schema: 1\nengine: x\nsources: [y]\nkernels:\n  dence: a\n  experts: {fp88: b}\n"
-                           "launch: {graph: full}\nall_reduce: {implementation: nccl}\nfused: [add_nrom]\n";
+  const std::string text =
+      "schema: 1\nengine: x\nsources: [y]\nkernels:\n  dence: a\n  experts: {fp88: b}\n"
+      "launch: {graph: full}\nall_reduce: {implementation: nccl}\nfused: [add_nrom]\n";
   CHECK(Read(text).errors() == Texts{"6:12 `fp88` is not a number format", "5:3 unknown key `dence`",
                                      "9:8 `add_nrom` cannot be fused"});
 }
 
 TEST_CASE("capture sizes ascend, and launch modes need their host times", "[unit]") {
-  CHECK(Read(file("graph: full, capture_sizes: [8, 4]", kNccl)).errors() == Texts{"5:38 `capture_sizes` must ascend"});
+  CHECK(Read(file("graph: full, capture_sizes: [8, 4]", kNccl)).errors() ==
+        Texts{"5:38 `capture_sizes` must ascend"});
   CHECK(Read(file("graph: eager", kNccl)).errors().at(0).find("needs `host_per_layer`") != std::string::npos);
-  CHECK(Read(file("graph: piecewise", kNccl)).errors().at(0).find("needs `host_per_eager_attention`") != std::string::npos);
+  CHECK(Read(file("graph: piecewise", kNccl)).errors().at(0).find("needs `host_per_eager_attention`") !=
+        std::string::npos);
 }
 
 TEST_CASE("keys without effect are errors", "[unit]") {
@@ -83,18 +89,26 @@ TEST_CASE("an own all-reduce kernel needs its times", "[unit]") {
         Texts{"6:30 an own kernel needs its measured times in `one_shot`"});
 }
 
+TEST_CASE("the own kernel has one pair of constants per rank count", "[unit]") {
+  const std::string one = "{ranks: 8, t0: 7 us, rate: 23 GB/s}";
+  CHECK(Read(file(kFull, "implementation: custom, one_shot: [" + one + ", " + one + "]")).errors() ==
+        Texts{"6:94 8 ranks are listed twice"});
+}
+
 TEST_CASE("an all-reduce that contains the norm leaves no norm to run", "[unit]") {
   CHECK(Read(file(kFull, kNccl + ", fused_with_norm: true")).stack.fuses("add_norm"));
   CHECK_FALSE(Read(file(kFull, kNccl)).stack.fuses("add_norm"));
 }
 
 TEST_CASE("the extra cast runs in all, MoE or dense layers", "[unit]") {
-  CHECK(Read(file(kFull, kNccl, "extra_cast: {bytes: 1 GB, layers: moe}\n")).stack.extra_cast.layers == "moe");
+  CHECK(Read(file(kFull, kNccl, "extra_cast: {bytes: 1 GB, layers: moe}\n")).stack.extra_cast.layers ==
+        "moe");
   CHECK(Read(file(kFull, kNccl, "extra_cast: {bytes: 1 GB, layers: mo}\n")).errors() ==
         Texts{"7:35 unknown value `mo` for `layers`"});
 }
 
-TEST_CASE("every stack of the repository is read without errors and names paths that a profile has", "[unit]") {
+TEST_CASE("every stack of the repository is read without errors and names paths that a profile has",
+          "[unit]") {
   Diagnostics found;
   const Profile p = load_profile(test::root() + "/calibration/profiles/rtx-pro-6000.yaml", found);
   const auto names = data_names(kStacks, test::root() + "/x.yaml");
@@ -106,7 +120,9 @@ TEST_CASE("every stack of the repository is read without errors and names paths 
     for (const auto& [op, by_format] : s.kernels)
       for (const auto& [format, path] : by_format) {
         INFO(op << " " << format << " " << path);
-        const bool known = p.dense_gemm.count(path) + p.moe.count(path) + p.attention.count(path) + p.elementwise.count(path) > 0;
+        const bool known = p.dense_gemm.count(path) + p.moe.count(path) + p.attention.count(path) +
+                               p.elementwise.count(path) >
+                           0;
         CHECK(known);
       }
   }

@@ -27,7 +27,8 @@ TEST_CASE("rounded parts of random sums add up and are never off by a whole digi
       sum += std::stod(shown[k]);
       REQUIRE(std::abs(std::stod(shown[k]) - parts[k]) < 1e-3 + 1e-9);
     }
-    REQUIRE(sum == Approx(std::round(std::accumulate(parts.begin(), parts.end(), 0.0) * 1e3) / 1e3).margin(1e-9));
+    REQUIRE(sum ==
+            Approx(std::round(std::accumulate(parts.begin(), parts.end(), 0.0) * 1e3) / 1e3).margin(1e-9));
   }
 }
 

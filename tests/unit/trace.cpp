@@ -1,4 +1,5 @@
-// The trace: what Perfetto needs to show it (no overlapping slices, begin and end of every flow), and one small golden.
+// The trace: what Perfetto needs to show it (no overlapping slices, begin and end of every flow), and one
+// small golden.
 #include "report/trace.hpp"
 
 #include <map>
@@ -8,9 +9,9 @@
 
 #include "catch.hpp"
 #include "engine/engine.hpp"
+#include "golden/golden.hpp"
 #include "lower/lower.hpp"
 #include "program/builder.hpp"
-#include "repository.hpp"
 
 using namespace moe;
 using Json = nlohmann::json;
@@ -26,7 +27,8 @@ Json trace_of(const Program& p, const Resources& r) {
 struct FourOps {
   Program program;
   Resources resources;
-  /// gpu0 computes 10 us, sends 1 MB to gpu1 at 50 GB/s with 1 us latency; gpu1 computes 5 us, then 2 us more.
+  /// gpu0 computes 10 us, sends 1 MB to gpu1 at 50 GB/s with 1 us latency; gpu1 computes 5 us, then 2 us
+  /// more.
   FourOps() {
     Builder b;
     const auto attention = b.name("attention"), send = b.name("send"), experts = b.name("experts");
@@ -86,7 +88,8 @@ TEST_CASE("times have at most three decimals", "[unit]") {
 
 TEST_CASE("a real step's trace is sorted, slices of a thread never overlap, and flows end", "[unit]") {
   Diagnostics found;
-  const Case c = load_case(test::experiment("kimi-k2.5-int4-tp8"), {{"stack", "vllm-68b3569-kimi"}, {"batch.sequences", "8"}}, found);
+  const Case c = load_case(test::experiment("kimi-k2.5-int4-tp8"),
+                           {{"stack", "vllm-68b3569-kimi"}, {"batch.sequences", "8"}}, found);
   LowerOptions unfolded;
   unfolded.fold = false;
   const Lowered l = lower_step(c, unfolded);
@@ -116,6 +119,14 @@ TEST_CASE("a real step's trace is sorted, slices of a thread never overlap, and 
   for (const auto& [id, n] : open) CHECK(n == 0);
   for (const int pid : used) CHECK(named.count(pid) == 1);
   CHECK(used.size() == 8 + 1);  // eight GPUs and the critical path
+}
+
+TEST_CASE("the trace of four ops is written as recorded", "[golden]") {
+  const FourOps f;
+  std::ostringstream out;
+  write_trace(out, f.program, f.resources, run(f.program, f.resources, Sharing::max_min),
+              {"four ops", "0123", "moe-sim"});
+  test::check_golden("tests/golden/four-ops.trace.json", out.str());
 }
 
 TEST_CASE("the head of a trace says what was simulated, to the picosecond", "[unit]") {
