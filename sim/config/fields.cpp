@@ -22,6 +22,9 @@ std::string kind_name(const Node& n) {
 
 std::string plain(double v) { return std::isfinite(v) ? fmt::format("{:.10g}", v) : std::string("none"); }
 
+/// A default outside the range stands for "not given".
+bool inside(double v, Range r) { return v >= r.low && v <= r.high && !(r.open_low && v == r.low); }
+
 std::string range_help(Range r) {
   if (r.open_low && r.low == 0) return "it must be greater than 0";
   if (std::isfinite(r.low) && std::isfinite(r.high)) return fmt::format("it must lie in {}..{}", plain(r.low), plain(r.high));
@@ -86,7 +89,7 @@ bool Fields::read_number(const Node& node, const std::string& key, Unit unit, Ra
     return false;
   }
   const double v = parsed.value;
-  if (v < range.low || v > range.high || (range.open_low && v == range.low)) {
+  if (!inside(v, range)) {
     out_->error(fmt::format("`{}` is out of range for `{}`", node.text, key), node.place, path_of(key),
                 range_help(range));
     return false;
@@ -113,7 +116,8 @@ void Fields::flag(const std::string& key, bool& into, Need need, const std::stri
 }
 
 void Fields::integer(const std::string& key, std::int64_t& into, Need need, Range range, const std::string& help) {
-  const Node* node = declare(key, "count", need, help, std::to_string(into));
+  const bool is_value = inside(static_cast<double>(into), range);
+  const Node* node = declare(key, "count", need, help, is_value ? std::to_string(into) : "");
   double value = 0;
   if (node == nullptr || !read_number(*node, key, Unit::count, range, value)) return;
   if (std::abs(value) > 9e15) return error(key, fmt::format("`{}` is too large", node->text));
@@ -134,9 +138,7 @@ void Fields::number(const std::string& key, double& into, Need need, Range range
 
 void Fields::quantity(const std::string& key, double& into, Unit unit, Need need, Range range,
                       const std::string& help) {
-  // A default outside the range stands for "not given".
-  const bool is_value = into >= range.low && into <= range.high && !(range.open_low && into == range.low);
-  const Node* node = declare(key, std::string(name_of(unit)), need, help, is_value ? plain(into) : "");
+  const Node* node = declare(key, std::string(name_of(unit)), need, help, inside(into, range) ? plain(into) : "");
   if (node != nullptr && read_number(*node, key, unit, range, into)) resolve(plain(into));
 }
 

@@ -101,7 +101,12 @@ class Loader {
     if (path.empty()) return;
     note_file(path);
     const std::size_t before = out_.error_count();
-    case_.machine = std::make_shared<const Machine>(load_machine(path, out_));
+    Machine machine = load_machine(path, out_);
+    for (const Degradation& d : e().degrade)
+      if (d.gpu >= static_cast<int>(machine.gpus.size()))
+        out_.error(fmt::format("machine `{}` has {} GPUs, none is number {}", e().machine, machine.gpus.size(), d.gpu), place("degrade"), "degrade");
+    if (out_.error_count() == before) machine = degraded(std::move(machine), e().degrade);
+    case_.machine = std::make_shared<const Machine>(std::move(machine));
     if (out_.error_count() == before) case_.routes = std::make_shared<const Routes>(*case_.machine);
   }
 
@@ -158,6 +163,19 @@ class Loader {
 };
 
 }  // namespace
+
+Machine degraded(Machine machine, const std::vector<Degradation>& degrade) {
+  for (const Degradation& d : degrade) {
+    if (d.p2p_off) machine.p2p_level = P2pLevel::off;
+    if (d.gpu < 0) continue;
+    const auto gpu = static_cast<std::size_t>(d.gpu);
+    machine.gpu_speed.resize(std::max(machine.gpu_speed.size(), machine.gpus.size()), 1.0);
+    machine.gpu_speed[gpu] *= d.speed;
+    for (Link& link : machine.links)
+      if (link.from == machine.gpus[gpu] || link.to == machine.gpus[gpu]) link.capacity = link.capacity * d.link;
+  }
+  return machine;
+}
 
 Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings) {
   Diagnostics all;

@@ -34,8 +34,8 @@ Batch batch_of(int sequences, std::vector<double> context) {
 /// bf16.
 Memory tiny(int degree, int sequences, double context, double gpu_bytes, double reserve = 0) {
   const Model m = test::tiny_model();
-  return memory_of(m, m.checkpoints[0], tp(degree), KvDtype::bf16, batch_of(sequences, {context}),
-                   gpu_of(gpu_bytes), 0.5, reserve);
+  return memory_of(m, m.checkpoints[0], layout_of(tp(degree), m), KvDtype::bf16,
+                   batch_of(sequences, {context}), gpu_of(gpu_bytes), 0.5, reserve);
 }
 
 }  // namespace
@@ -76,8 +76,8 @@ TEST_CASE("a Kimi-K2.5 INT4 rank holds what an engine log says", "[validation]")
   // in bf16 (the latent is whole on every rank: 61 layers x 576 x 2 B).
   Diagnostics found;
   const Case c = load_case(test::experiment("kimi-k2.5-int4-tp8"), {{"kv_dtype", "bf16"}}, found);
-  const Memory m = memory_of(c.model, c.weights(), c.experiment.plan, KvDtype::bf16, c.experiment.batch,
-                             c.profile.gpu, 0.92, 0);
+  const Memory m = memory_of(c.model, c.weights(), layout_of(c.experiment.plan, c.model), KvDtype::bf16,
+                             c.experiment.batch, c.profile.gpu, 0.92, 0);
   CHECK(m.ranks.size() == 8);
   CHECK(m.kv_bytes_per_token == 61 * 576 * 2);
   CHECK(m.ranks[0].weights_bytes / (1024.0 * 1024 * 1024) == Approx(72.33).epsilon(0.01));
