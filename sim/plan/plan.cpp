@@ -72,7 +72,8 @@ void check_attention(const Attention& a, int tp, std::vector<std::string>& out) 
       divides(a.k_heads, "key heads");
       divides(a.v_heads, "value heads");
       break;
-    default: divides(a.heads, "heads"); break;
+    case Attention::Kind::dsv4: divides(a.heads, "query heads"); break;
+    default: break;
   }
 }
 
@@ -139,9 +140,8 @@ std::vector<std::string> broken_rules(const Plan& plan, const Model& model, cons
 
 std::string not_simulated(const Plan&, const Model& model) {
   for (const Attention& a : model.attention)
-    if (a.kind == Attention::Kind::mamba2 || a.kind == Attention::Kind::dsv4)
-      return fmt::format("attention block `{}` of {} ({}) is not simulated yet", a.name, model.name,
-                         a.kind == Attention::Kind::mamba2 ? "Mamba2" : "compressed attention");
+    if (a.kind == Attention::Kind::mamba2)
+      return fmt::format("attention block `{}` of {} (Mamba2) is not simulated yet", a.name, model.name);
   return {};
 }
 

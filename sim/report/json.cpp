@@ -77,6 +77,8 @@ nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   out["tokens_per_s_per_sequence"] = r.tokens_per_s_per_sequence;
   out["interval90_ms"] = {r.interval_low_ms, r.interval_high_ms};
   out["steps_ms"] = r.steps_ms;
+  out["step_p50_ms"] = r.quantile_ms(0.5);
+  out["step_p99_ms"] = r.quantile_ms(0.99);
   Json breakdown;
   for (std::size_t i = 0; i < kCategoryNames.size(); ++i) breakdown[std::string(kCategoryNames[i])] = r.breakdown_ms[i];
   out["breakdown_ms"] = breakdown;

@@ -10,7 +10,7 @@ namespace {
 
 const std::vector<std::string> kOps{"dense", "experts", "mla", "sparse_mla", "gqa", "absorb", "elementwise",
                                     "reduction", "cast", "sampling", "indexer_logits", "indexer_topk",
-                                    "gdn_recurrent", "gdn_conv"};
+                                    "gdn_recurrent", "gdn_conv", "mhc"};
 
 const std::vector<std::string> kFormats{"bf16", "fp8", "fp8_block", "nvfp4", "mxfp4", "int4", "any"};
 
@@ -142,6 +142,7 @@ void bind_stack(Fields& f, Stack& s) {
               suggestion(kernel, {kFusable.begin(), kFusable.end()}));
   f.flag("shared_experts_stream", s.shared_experts_stream, Need::optional, "shared expert on a second stream");
   f.flag("l2_prefetch", s.l2_prefetch, Need::optional, "fetches the next weights into L2 while a collective runs");
+  f.flag("cast_free", s.cast_free, Need::optional, "casts and quantisations run inside their neighbours");
   f.flag("persistent_experts", s.persistent_experts, Need::optional, "grouped GEMM without partial waves over the SMs");
   f.number("expert_sparsity", s.expert_sparsity, Need::optional, Range::between(0.1, 1),
            "share of the expert weights that is read; 2:4 structured sparsity: 0.5625 with its index bits");
