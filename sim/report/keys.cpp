@@ -14,6 +14,8 @@ const std::vector<ResultKey>& result_keys() {
       {"interval90_ms", "[ms, ms]",
        "where the step lies with 90 %, from the spread of every fit and of the host gap"},
       {"steps_ms", "list of ms", "every simulated step"},
+      {"step_p50_ms", "ms", "median of `steps_ms`"},
+      {"step_p99_ms", "ms", "99 % of `steps_ms` are at most this; needs many `steps` to mean something"},
       {"breakdown_ms", "ms by category", "time on the critical path; all categories, sums to step_ms"},
       {"links", "list", "links that carried something, costliest first"},
       {"links[].link", "text", "name of the directed link"},

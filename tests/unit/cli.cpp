@@ -82,7 +82,7 @@ TEST_CASE("wrong input has exit code 2, a message on stderr and nothing on stdou
 
 TEST_CASE("a question without an answer has exit code 3", "[unit]") {
   const auto memory = moe_sim("run " + kKimi + " --set plan.tp=4"),
-             later = moe_sim("run " + kKimi + " --set model=deepseek-v4-flash --set checkpoint=mxfp4");
+             later = moe_sim("run " + kKimi + " --set model=nemotron-3-nano-30b --set checkpoint=bf16");
   CHECK(memory.code == 3);
   CHECK(has(memory.err, "no answer: does not fit: GPU 0 needs"));
   CHECK(later.code == 3);

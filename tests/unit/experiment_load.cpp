@@ -194,7 +194,7 @@ TEST_CASE("a model that does not fit says by how much and on which GPU", "[unit]
 }
 
 TEST_CASE("a model that is legal but not simulated yet has no answer", "[unit]") {
-  CHECK(why_no_answer(with("checkpoint: int4\n", "", with("kimi-k2.5", "deepseek-v4-flash")))
+  CHECK(why_no_answer(with("checkpoint: int4\n", "", with("kimi-k2.5", "nemotron-3-nano-30b")))
             .find("is not simulated yet") != std::string::npos);
 }
 
