@@ -1,9 +1,12 @@
-// moe-sim explain [KEY]: what a key means, from the declarations that read the files.
+// moe-sim explain [KEY]: what a key means, from the declarations that read the files, and the keys of result.json.
 #include <fmt/core.h>
+
+#include <algorithm>
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "experiment/experiment.hpp"
+#include "report/keys.hpp"
 #include "stack/load.hpp"
 
 namespace moe {
@@ -17,8 +20,11 @@ struct Group {
 std::vector<Group> declarations() {
   Experiment e;
   Stack k;
+  Group result{"result.json", {}};
+  for (const ResultKey& r : result_keys()) result.fields.push_back({r.key, r.unit, "", r.meaning, false, false});
   return {{"experiment", describe([&](Fields& f) { bind_experiment(f, e); })},
-          {"stack", describe([&](Fields& f) { bind_stack(f, k); })}};
+          {"stack", describe([&](Fields& f) { bind_stack(f, k); })},
+          std::move(result)};
 }
 
 std::string last_word(const std::string& path) { return path.substr(path.find_last_of('.') + 1); }
@@ -32,7 +38,7 @@ int explain_command(const std::string& key, const Streams& s) {
   bool found = false;
   for (const Group& g : declarations())
     for (const FieldInfo& f : g.fields) {
-      known.push_back(last_word(f.path));
+      if (std::find(known.begin(), known.end(), last_word(f.path)) == known.end()) known.push_back(last_word(f.path));
       if (!key.empty() && f.path != key && last_word(f.path) != key) continue;
       found = true;
       table.row({g.file, f.path, f.type, f.required ? "required" : f.value, f.help});

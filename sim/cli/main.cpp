@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -17,7 +18,8 @@ void add_run(CLI::App& app, moe::RunArguments& a) {
   run->add_option("--out", a.out_dir, "folder for result.json and trace.json");
   run->add_option("--trace", a.trace, "write a Chrome/Perfetto trace to this file");
   run->add_option_function<std::string>(
-      "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table");
+         "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table")
+      ->check([](const std::string& v) { return v == "all" ? "" : "`--links` can only be `all`"; });
   run->add_flag("--check-claims", a.check_claims, "exit 1 when an `expect:` claim is refuted");
   run->add_flag("--unfolded", a.unfolded, "simulate identical ranks one by one");
 }
@@ -60,7 +62,8 @@ std::string with_suggestion(const CLI::App& app, int argc, char** argv, const st
     for (const CLI::Option* o : sub->get_options())
       for (const std::string& name : o->get_lnames()) options.push_back("--" + name);
   for (int i = 1; i < argc; ++i)
-    if (std::string(argv[i]).starts_with("--") && message.find(argv[i]) != std::string::npos)
+    if (std::string(argv[i]).starts_with("--") && message.find(argv[i]) != std::string::npos &&
+        std::find(options.begin(), options.end(), argv[i]) == options.end())
       return "unknown option `" + std::string(argv[i]) + "`\n  = help: " + moe::suggestion(argv[i], options);
   return message;
 }

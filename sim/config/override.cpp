@@ -15,10 +15,14 @@ void place_all(Node& node, const Place& place) {
   }
 }
 
+constexpr const char* kSource = "--set ";
+
 }  // namespace
 
+bool is_override(const Place& place) { return place.file.starts_with(kSource); }
+
 void set_value(Node& root, const std::string& key, const std::string& text, Diagnostics& out) {
-  const std::string source = fmt::format("--set {}={}", key, text);
+  const std::string source = fmt::format("{}{}={}", kSource, key, text);
   const Place place{source, 1, static_cast<int>(key.size()) + 8, static_cast<int>(text.size())};
   Diagnostics parse;
   Node value = parse_document(text, source, parse).root;

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
 #include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
@@ -9,6 +10,11 @@
 
 namespace moe {
 namespace {
+
+/// Keys of breakdown_ms; tests/unit/experiment_load.cpp holds them equal to the program's categories.
+constexpr std::array kCategories{"attention", "experts",    "shared_experts", "all_reduce", "all_to_all",
+                                 "all_gather", "cast",       "dense_gemm",     "small_kernels", "lm_head",
+                                 "sampling",   "draft",      "pipeline",       "host"};
 
 void bind_names(Fields& f, Experiment& e) {
   int schema = 0;
@@ -91,10 +97,14 @@ void bind_what_if(Fields& f, Experiment& e) {
     }
     if (const Node* faster = g.raw("faster", "map of category: factor", Need::optional,
                                    "breakdown categories, memory or links, and how many times as fast")) {
+      std::vector<std::string> parts(kCategories.begin(), kCategories.end());
+      parts.insert(parts.end(), {"memory", "links"});
       if (!faster->is_map()) g.error("faster", "`faster` must be a map of category: factor");
       for (const Entry& entry : faster->entries) {
         const Parsed factor = parse_number(entry.value.text);
-        if (!factor.problem.empty() || factor.value <= 0)
+        if (std::find(parts.begin(), parts.end(), entry.key) == parts.end())
+          g.error("faster", fmt::format("nothing called `{}` can be faster", entry.key), suggestion(entry.key, parts));
+        else if (!factor.problem.empty() || factor.value <= 0)
           g.error("faster", fmt::format("`{}` needs a factor above 0", entry.key));
         else w.faster.emplace_back(entry.key, factor.value);
       }
@@ -128,8 +138,7 @@ std::vector<std::string> known_metrics() {
                                  "kv_capacity_tokens", "theoretical_min_ms", "theoretical_min_unreplicated_ms",
                                  "gap_to_min", "flops_pct_of_peak", "contention_ms"};
   for (const char* prefix : {"breakdown_ms.", "share."})
-    for (const char* c : {"attention", "experts", "shared_experts", "all_reduce", "all_to_all", "all_gather", "cast",
-                          "dense_gemm", "small_kernels", "lm_head", "sampling", "draft", "pipeline", "host"})
+    for (const char* c : kCategories)
       names.push_back(std::string(prefix) + c);
   return names;
 }

@@ -35,9 +35,7 @@ void bind_seed(Fields& g, Routing& r) {
 /// Keys that do nothing with this kind of routing, and a missing file.
 void check_kind(Fields& g, const Routing& r) {
   const std::string& kind = kKinds[static_cast<std::size_t>(r.kind)];
-  auto inert = [&](const char* key) {
-    if (g.has(key)) g.warning(key, fmt::format("`{}` has no effect with `kind: {}`", key, kind));
-  };
+  auto inert = [&](const char* key) { g.inert(key, "kind", kind); };
   const bool recorded = r.kind == Kind::histogram || r.kind == Kind::trace;
   if (r.kind != Kind::power_law) inert("alpha");
   if (!recorded) inert("file");

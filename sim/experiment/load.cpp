@@ -47,7 +47,10 @@ class Loader {
     const std::string base = file_.substr(file_.find_last_of('/') + 1);
     e().name = base.substr(0, base.rfind(".yaml"));
     Overrides all;
-    if (const Node* inline_set = root_.find("override"))
+    const Node* inline_set = root_.find("override");
+    if (inline_set != nullptr && !inline_set->is_map() && inline_set->kind != Node::Kind::null)
+      out_.error("`override` must be a map of dotted key: value", inline_set->place, "override");
+    if (inline_set != nullptr)
       for (const Entry& entry : inline_set->entries) {
         if (entry.value.is_scalar()) all.emplace_back(entry.key, entry.value.text);
         else out_.error(fmt::format("`{}` needs a plain value", entry.key), entry.value.place, "override");

@@ -26,7 +26,7 @@ void bind_plan(Fields& f, Plan& p) {
   f.choice("overlap", p.overlap, {"none", "single_batch", "two_batch"}, Need::optional,
            "two_batch: the batch runs as two halves, one communicates while the other computes");
   if (p.ep > 1 && p.moe_ep > 1 && p.ep != p.moe_ep) f.error("moe_ep", "`ep` and `moe_ep` are the same thing and differ");
-  if (p.pp == 1 && !p.stage_layers.empty()) f.warning("stage_layers", "`stage_layers` has no effect with pp 1");
+  if (p.pp == 1) f.inert("stage_layers", "pp", "1");
   if (p.pp == 1 && p.micro_batches > 1 && p.overlap != Overlap::two_batch)
     f.warning("micro_batches", "`micro_batches` above 1 only costs time with pp 1");
 }

@@ -48,8 +48,8 @@ double sigma_by_path(const Side& base, const Side& other, double scale) {
   double sum = 0;
   for (const auto& [name, p] : paired(base, other))
     sum += variance(p.base.time_ms * p.base.spread, scale * p.other.time_ms * p.other.spread, shared);
-  sum += variance(value_of(base.breakdown_ms, "host") * kHostSpread,
-                  scale * value_of(other.breakdown_ms, "host") * kHostSpread, same_file(base, other, "stack"));
+  sum += variance(value_of(base.breakdown_ms, "host") * kGapSpread,
+                  scale * value_of(other.breakdown_ms, "host") * kGapSpread, same_file(base, other, "stack"));
   return std::sqrt(sum);
 }
 

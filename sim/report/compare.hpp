@@ -5,7 +5,7 @@
 //
 // Two runs share kernels, and a kernel that is fitted 5 % too fast is so in both runs. So the interval of the
 // difference is not that of two independent steps. With t the time and s the spread of a path:
-//   sigma(difference)^2 = sum over paths (t_other s_other - t_base s_base)^2 + ((host_other - host_base) kHostSpread)^2
+//   sigma(difference)^2 = sum over paths (t_other s_other - t_base s_base)^2 + ((host_other - host_base) kGapSpread)^2
 // where a path that only one side uses (or that comes from another profile) has t = 0 on the other side, counted once
 // for each. A path used equally by both cancels.
 #pragma once
