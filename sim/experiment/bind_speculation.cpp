@@ -96,7 +96,7 @@ void check_inert(Fields& f, const Speculation& s) {
 }  // namespace
 
 void bind_speculation(Fields& f, Speculation& s) {
-  f.section("speculation", Need::optional, "draft tokens that one step verifies together", [&](Fields& g) {
+  f.section("speculation", Need::optional, "draft tokens that one step verifies together (docs/speculation.md)", [&](Fields& g) {
     g.choice("method", s.method, {std::begin(kSpeculationNames), std::end(kSpeculationNames)}, Need::required, "what drafts");
     g.integer("k", s.k, Need::optional, Range::between(0, 16), "draft tokens per step; 0: no speculation");
     g.text("draft", s.draft, Need::optional, "draft head (models/drafts) or draft model (models)");
