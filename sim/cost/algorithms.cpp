@@ -57,8 +57,7 @@ CollectiveCost hierarchical_cost(const Machine& machine, const Routes& routes, c
                                   collective(cost, c, CollectiveOp::all_gather, bytes, policy).time_us);
   }
   for (const auto& group : groups) {
-    Communicator c = communicator(machine, routes, group);
-    c.share_GBps /= static_cast<double>(groups.size());  // the groups meet on the links between the islands
+    const Communicator c = group_communicator(machine, routes, group, groups.size());
     const double part = bytes / static_cast<double>(groups.size());
     between = std::max(between, collective(cost, c, CollectiveOp::all_reduce, part, policy).time_us);
   }
@@ -111,20 +110,29 @@ std::vector<std::vector<int>> across(const std::vector<std::vector<int>>& island
   return groups;
 }
 
-RingPlan copy_ring_plan(const CopyEngine& engine, int ranks, CollectiveOp op, double bytes) {
+Communicator group_communicator(const Machine& machine, const Routes& routes, const std::vector<int>& group,
+                                std::size_t groups) {
+  Communicator c = communicator(machine, routes, group);
+  c.share_GBps /= static_cast<double>(groups);
+  return c;
+}
+
+RingPlan copy_ring_plan(const CopyEngine& engine, const Communicator& comm, CollectiveOp op, double bytes) {
+  const double rate = comm.share_GBps > 0 ? std::min(engine.rate_GBps, comm.share_GBps) : engine.rate_GBps;
   RingPlan plan;
-  plan.steps = ring_steps(op, ranks);
-  plan.wire_bytes = bytes / ranks;
-  plan.send_us = plan.wire_bytes / (engine.rate_GBps * 1e3);
-  plan.delay_us.assign(static_cast<std::size_t>(ranks), std::hypot(engine.launch_us, plan.send_us) - plan.send_us);
+  plan.steps = ring_steps(op, comm.ranks());
+  plan.wire_bytes = bytes / comm.ranks();
+  plan.send_us = plan.wire_bytes / (rate * 1e3);
+  plan.delay_us = std::hypot(engine.launch_us, plan.send_us) - plan.send_us;
   return plan;
 }
 
 TreePlan tree_plan(Protocol p, const CommCost& cost, const Communicator& comm, double bytes) {
   constexpr double kLlShare = 1 / 3.8, kSimpleShare = 0.92, kStreams = 4;
   const RingPlan ring = ring_plan(p, cost, comm, CollectiveOp::all_reduce, bytes);
+  constexpr double kTwoNeighbours = 0.75;  // what a port carries when both ways along the chain are contended
   double rate = transport_cost(cost, worst_hop(comm)).rate_simple_GBps;
-  if (comm.share_GBps > 0) rate = std::min(rate, comm.share_GBps);
+  if (comm.share_GBps > 0) rate = std::min(rate, kTwoNeighbours * comm.share_GBps);
   TreePlan t;
   t.before_us = ring.before_us;
   t.after_us = 0;
@@ -133,8 +141,7 @@ TreePlan tree_plan(Protocol p, const CommCost& cost, const Communicator& comm, d
   t.chunk_bytes = bytes / 2 / t.chunks;
   t.rate_GBps = rate * (p == Protocol::ll ? kLlShare : kSimpleShare) / kStreams;
   t.send_us = t.chunk_bytes / (t.rate_GBps * 1e3);
-  const RingPlan empty = ring_plan(p, cost, comm, CollectiveOp::all_reduce, 1);  // the delay without any data
-  for (const double d : empty.delay_us) t.delay_us += d / static_cast<double>(empty.delay_us.size());
+  t.delay_us = ring_plan(p, cost, comm, CollectiveOp::all_reduce, 1).delay_us;  // without any data
   return t;
 }
 
@@ -166,8 +173,8 @@ CollectiveCost by_algorithm(const Machine& machine, const Routes& routes, const 
   if (a == Algorithm::automatic || n < 2 || bytes <= 0) return collective(cost, comm, op, bytes, policy);
   if (a == Algorithm::ring) return collective(cost, comm, op, bytes, nccl);
   if (a == Algorithm::copy_ring) {
-    const RingPlan plan = copy_ring_plan(engine, n, op, bytes);
-    return named("copy-engine ring", plan.steps * (plan.send_us + plan.delay_us.front()), held(a));
+    const RingPlan plan = copy_ring_plan(engine, comm, op, bytes);
+    return named("copy-engine ring", plan.steps * (plan.send_us + plan.delay_us), held(a));
   }
   only_all_reduce(a, op);
   if (a == Algorithm::hierarchical) return hierarchical_cost(machine, routes, cost, gpus, bytes, nccl);

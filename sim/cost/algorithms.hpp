@@ -36,8 +36,12 @@ std::vector<std::vector<int>> islands_of(const Machine& machine, const Routes& r
 /// The groups across islands: the i-th GPU of each. Throws Infeasible("islands") unless islands have one size.
 std::vector<std::vector<int>> across(const std::vector<std::vector<int>>& islands);
 
+/// One of `groups` groups that run at the same time and meet on the links between the islands.
+Communicator group_communicator(const Machine& machine, const Routes& routes, const std::vector<int>& group,
+                                std::size_t groups);
+
 /// Steps of a copy-engine ring.
-RingPlan copy_ring_plan(const CopyEngine& engine, int ranks, CollectiveOp op, double bytes);
+RingPlan copy_ring_plan(const CopyEngine& engine, const Communicator& comm, CollectiveOp op, double bytes);
 
 /// One chain of the tree, over half the data:
 ///   T = before + (chunks - 1) send + 2 (n - 1) (send + delay) + after

@@ -136,20 +136,19 @@ RingPlan ring_plan(Protocol p, const CommCost& cost, const Communicator& comm, C
   plan.before_us = start_us(cost, comm);
   plan.steps = ring_steps(op, comm.ranks());
   plan.wire_bytes = wire_factor(p) * bytes / comm.ranks();
-  const auto on_wire_us = [&](double GBps) { return plan.wire_bytes / (GBps * kBytesPerUsPerGBps); };
+  const auto on_wire_us = [&](double GBps) {
+    return plan.wire_bytes / (at_most_share(GBps, comm) * kBytesPerUsPerGBps);
+  };
   if (p == Protocol::ll) {
     const double passes = passes_us(cost, comm, bytes), wire = on_wire_us(cost.wire_GBps);
     plan.send_us = std::max(passes, wire);
-    for (std::size_t i = 0; i < comm.hops.size(); ++i)
-      plan.delay_us.push_back(std::max(alpha_ll_us(cost, comm, i) + passes, wire) - plan.send_us);
+    plan.delay_us = std::max(mean_alpha_ll_us(cost, comm) + passes, wire) - plan.send_us;
     plan.after_us = cost.tail_ll * passes;
     return plan;
   }
   const bool simple = p == Protocol::simple;
   plan.send_us = on_wire_us(simple ? slowest_GBps(cost, comm) : cost.ll128_rate_GBps);
-  for (std::size_t i = 0; i < comm.hops.size(); ++i)
-    plan.delay_us.push_back(simple ? transport_cost(cost, comm.hops[i]).alpha_simple_us
-                                   : cost.ll128_alpha_factor * alpha_ll_us(cost, comm, i));
+  plan.delay_us = simple ? mean_alpha_simple_us(cost, comm) : cost.ll128_alpha_factor * mean_alpha_ll_us(cost, comm);
   plan.before_us += simple ? cost.b_simple_us : 0;
   plan.after_us = cost.tail_simple * plan.send_us;
   return plan;

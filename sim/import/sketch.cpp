@@ -11,13 +11,6 @@ constexpr double kAssumedGBps = 56.4;    // Gen5 x16
 constexpr double kNvlinkGBps = 25;       // one NVLink 2 to 4 link, one direction
 constexpr double kSocketGBps = 50;       // as measured between two EPYC 9575F
 
-std::string join(const std::vector<std::string>& names) {
-  if (names.size() == 1) return names.front();
-  std::string out = "[";
-  for (const std::string& n : names) out += (out.size() > 1 ? ", " : "") + n;
-  return out + "]";
-}
-
 /// A sentence as comment lines of at most 118 characters.
 std::string comment(const std::string& head, const std::string& sentence) {
   constexpr std::size_t kWidth = 116;
@@ -70,7 +63,8 @@ std::string pcie_links(const Sketch& s) {
   for (std::size_t g = 0; g < s.gpus.size(); ++g) {
     const SketchGpu& gpu = s.gpus[g];
     const bool direct = gpu.parent < 0;
-    out += link(fmt::format("gpu{}", g), fmt::format(direct ? "rc{}" : "sw{}", direct ? gpu.root_complex : gpu.parent),
+    out += link(fmt::format("gpu{}", g),
+                direct ? fmt::format("rc{}", gpu.root_complex) : fmt::format("sw{}", gpu.parent),
                 "port", or_assumed(gpu.GBps), direct ? 0.13 : 0.10);
   }
   for (std::size_t i = 0; i < s.switches.size(); ++i) {

@@ -43,11 +43,11 @@ std::vector<OpId> CollectiveWriter::write(const CollectiveRequest& r, std::span<
     case Algorithm::tree: return tree(r, start);
     case Algorithm::hierarchical: return hierarchical(r, start);
     case Algorithm::gather: return gather(r, start);
-    case Algorithm::copy_ring: return ring(comm, copy_ring_plan(r.engine, comm.ranks(), r.op, r.bytes), start);
+    case Algorithm::copy_ring: return ring(comm, copy_ring_plan(r.engine, comm, r.op, r.bytes), start);
     case Algorithm::automatic:
     case Algorithm::ring: break;
   }
-  return nccl_ring(r.gpus, r.op, r.bytes, r.policy, start);
+  return nccl_ring(comm, r.op, r.bytes, r.policy, start);
 }
 
 OpId CollectiveWriter::gathered(std::span<const OpId> ops) {
@@ -87,7 +87,7 @@ std::vector<OpId> CollectiveWriter::ring(const Communicator& comm, const RingPla
     std::vector<OpId> arriving(n);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t to = (i + 1) % n;
-      const Sent sent = send(comm.gpus[i], comm.gpus[to], comm.hops[i], plan.wire_bytes, plan.send_us, plan.delay_us[i]);
+      const Sent sent = send(comm.gpus[i], comm.gpus[to], comm.hops[i], plan.wire_bytes, plan.send_us, plan.delay_us);
       builder_.order(may_send[i], sent.flow);
       if (last_flow[i] != kNoOp) builder_.order(last_flow[i], sent.flow);
       last_flow[i] = sent.flow;
@@ -103,16 +103,16 @@ std::vector<OpId> CollectiveWriter::ring(const Communicator& comm, const RingPla
   return done;
 }
 
-std::vector<OpId> CollectiveWriter::nccl_ring(const std::vector<int>& gpus, CollectiveOp op, double bytes,
+std::vector<OpId> CollectiveWriter::nccl_ring(const Communicator& comm, CollectiveOp op, double bytes,
                                               const CollectivePolicy& policy, OpId start) {
-  const Communicator comm = communicator(machine_, routes_, gpus);
   if (comm.ranks() < 2) return {start};
   return ring(comm, ring_plan(ring_protocol(policy, comm, op, bytes), cost_, comm, op, bytes), start);
 }
 
 std::vector<OpId> CollectiveWriter::gather(const CollectiveRequest& r, OpId start) {
-  const auto scattered = nccl_ring(r.gpus, CollectiveOp::reduce_scatter, r.bytes, r.policy, start);
-  return nccl_ring(r.gpus, CollectiveOp::all_gather, r.bytes, r.policy, gathered(scattered));
+  const Communicator comm = communicator(machine_, routes_, r.gpus);
+  const auto scattered = nccl_ring(comm, CollectiveOp::reduce_scatter, r.bytes, r.policy, start);
+  return nccl_ring(comm, CollectiveOp::all_gather, r.bytes, r.policy, gathered(scattered));
 }
 
 std::vector<OpId> CollectiveWriter::hierarchical(const CollectiveRequest& r, OpId start) {
@@ -121,14 +121,15 @@ std::vector<OpId> CollectiveWriter::hierarchical(const CollectiveRequest& r, OpI
   const auto all_islands = [&](CollectiveOp op, OpId from) {
     std::vector<OpId> ends;
     for (const auto& island : islands)
-      for (const OpId end : nccl_ring(island, op, r.bytes, r.policy, from)) ends.push_back(end);
+      for (const OpId end : nccl_ring(communicator(machine_, routes_, island), op, r.bytes, r.policy, from)) ends.push_back(end);
     return ends;
   };
   const OpId scattered = gathered(all_islands(CollectiveOp::reduce_scatter, start));
   std::vector<OpId> reduced;
   for (const auto& group : groups)
-    for (const OpId end : nccl_ring(group, CollectiveOp::all_reduce, r.bytes / static_cast<double>(groups.size()),
-                                    r.policy, scattered))
+    for (const OpId end :
+         nccl_ring(group_communicator(machine_, routes_, group, groups.size()), CollectiveOp::all_reduce,
+                   r.bytes / static_cast<double>(groups.size()), r.policy, scattered))
       reduced.push_back(end);
   return all_islands(CollectiveOp::all_gather, gathered(reduced));
 }

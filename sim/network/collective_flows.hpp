@@ -53,7 +53,7 @@ class CollectiveWriter {
   Sent send(int from, int to, Transport transport, double bytes, double alone_us, double delay_us, bool read = false);
   OpId gathered(std::span<const OpId> ops);
   std::vector<OpId> ring(const Communicator& comm, const RingPlan& plan, OpId start);
-  std::vector<OpId> nccl_ring(const std::vector<int>& gpus, CollectiveOp op, double bytes,
+  std::vector<OpId> nccl_ring(const Communicator& comm, CollectiveOp op, double bytes,
                               const CollectivePolicy& policy, OpId start);
   std::vector<OpId> all_to_all(const CollectiveRequest& r, OpId start);
   std::vector<OpId> exchange(const Communicator& comm, const Matrix& bytes, const Matrix& alone_us, double before_us,
