@@ -36,6 +36,12 @@ struct ImportCollectivesArguments {
 int import_collectives_command(const ImportCollectivesArguments& arguments, const Streams& streams);
 
 
+struct FitCommArguments {
+  std::string dir, out;
+  std::vector<std::string> setups;  ///< PATH=MACHINE[/PROTOCOL][@LEAST_GPUS]: how rows of a path were measured
+};
+int fit_comm_command(const FitCommArguments& arguments, const Streams& streams);
+
 int show_command(const std::string& machine, bool json, const Streams& streams);
 
 /// Reads a machine by name or path; throws InputError with everything that is wrong with it.

@@ -32,6 +32,10 @@ struct CommSetup {
   std::string path;                 ///< rows of this path ...
   Machine machine;                  ///< ... were measured on the first GPUs of this machine
   std::vector<Protocol> protocols;  ///< that NCCL was held to; empty: its own choice
+  int least_gpus = 2;               ///< below, the rows are of another kernel
+  bool covers(const CommRow& row) const {
+    return path == row.path && row.gpus >= least_gpus && row.gpus <= static_cast<int>(machine.gpus.size());
+  }
 };
 
 /// Reads collective.csv. Rows of other ops are passed over.

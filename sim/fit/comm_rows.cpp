@@ -50,9 +50,7 @@ std::vector<CommRow> usable_rows(const std::vector<CommRow>& rows, const std::ve
   std::vector<CommRow> usable;
   constexpr double kLeastBytes = 1024, kArithmeticBytes = 1 << 20;
   for (const CommRow& r : rows) {
-    const bool known = std::any_of(setups.begin(), setups.end(), [&](const CommSetup& s) {
-      return s.path == r.path && r.gpus <= static_cast<int>(s.machine.gpus.size());
-    });
+    const bool known = std::any_of(setups.begin(), setups.end(), [&](const CommSetup& s) { return s.covers(r); });
     const bool reduces = r.op == CollectiveOp::all_reduce || r.op == CollectiveOp::reduce_scatter;
     const bool arithmetic = r.dtype == "int8" && reduces && r.bytes >= kArithmeticBytes;
     if (known && r.bytes >= kLeastBytes && r.bytes <= most_bytes && !arithmetic) usable.push_back(r);
