@@ -32,28 +32,30 @@ double uplink_Bps(double capacity_Bps, const UplinkLoad& load, const Machine& ma
 }
 
 PcieRule::PcieRule(const Machine& machine, std::vector<bool> reads) : machine_(machine), reads_(std::move(reads)) {
-  const auto kind = [&](int device) { return machine.devices[static_cast<std::size_t>(device)].kind; };
-  std::map<std::pair<int, int>, int> joined;
   std::size_t ups = 0;
-  for (std::size_t i = 0; i < machine.links.size(); ++i) {
-    const Link& l = machine.links[i];
-    joined[{l.from, l.to}] = static_cast<int>(i);
-    Role role = Role::other;
-    if (l.kind == LinkKind::port && kind(l.from) == DeviceKind::gpu) role = Role::gpu_egress;
-    if (l.kind == LinkKind::port && kind(l.to) == DeviceKind::gpu) role = Role::gpu_ingress;
-    if (l.kind == LinkKind::uplink) role = kind(l.to) == DeviceKind::root_port ? Role::up : Role::down;
-    role_.push_back(role);
-    number_.push_back(static_cast<int>(role == Role::up ? ups++ : role == Role::down ? downs_++ : 0));
-  }
-  for (const Link& l : machine.links) {
+  for (const Link& l : machine.links) add_link(machine, l, ups);
+  std::map<std::pair<int, int>, int> joined;
+  for (std::size_t i = 0; i < links_.size(); ++i) joined[{links_[i].from, links_[i].to}] = static_cast<int>(i);
+  for (LinkFacts& l : links_) {
     const auto back = joined.find({l.to, l.from});
-    const bool shares = l.kind == LinkKind::port || l.kind == LinkKind::uplink;
-    opposite_.push_back(shares && back != joined.end() ? back->second : kNobody);
+    if (l.watched && back != joined.end()) l.opposite = back->second;
   }
-  state_.resize(machine.links.size());
+  state_.resize(links_.size());
   pair_seen_.resize(machine.devices.size() * machine.devices.size());
   blocked_seen_.resize(ups * downs_);
   root_seen_.resize(ups * downs_);
+}
+
+void PcieRule::add_link(const Machine& machine, const Link& l, std::size_t& ups) {
+  const auto kind = [&](int device) { return machine.devices[static_cast<std::size_t>(device)].kind; };
+  LinkFacts f;
+  f.from = l.from, f.to = l.to;
+  f.watched = l.kind == LinkKind::port || l.kind == LinkKind::uplink;
+  if (l.kind == LinkKind::port && kind(l.from) == DeviceKind::gpu) f.role = Role::gpu_egress;
+  if (l.kind == LinkKind::port && kind(l.to) == DeviceKind::gpu) f.role = Role::gpu_ingress;
+  if (l.kind == LinkKind::uplink) f.role = kind(l.to) == DeviceKind::root_port ? Role::up : Role::down;
+  f.number = static_cast<int>(f.role == Role::up ? ups++ : f.role == Role::down ? downs_++ : 0);
+  links_.push_back(f);
 }
 
 void PcieRule::correct(std::span<const ActiveFlow> flows, Table<LinkId, Bandwidth>& capacity) {
@@ -68,14 +70,14 @@ void PcieRule::correct(std::span<const ActiveFlow> flows, Table<LinkId, Bandwidt
     const auto l = static_cast<std::size_t>(link);
     LinkState& s = state_[l];
     double& Bps = capacity[static_cast<LinkId>(link)].bytes_per_second;
-    if (role_[l] == Role::gpu_egress) Bps *= port_share(s.port, machine_.pcie, machine_.read_fan_out);
-    if (role_[l] == Role::up) {
+    if (links_[l].role == Role::gpu_egress) Bps *= port_share(s.port, machine_.pcie, machine_.read_fan_out);
+    if (links_[l].role == Role::up) {
       s.uplink.write_sources = s.write_sources.count();
       s.uplink.read_sources = s.read_sources.count();
       s.uplink.read_destinations = s.read_destinations.count();
       Bps = uplink_Bps(Bps, s.uplink, machine_);
     }
-    const int back = opposite_[l];
+    const int back = links_[l].opposite;
     if (back != kNobody && state_[static_cast<std::size_t>(back)].sources.count() > 0) Bps *= machine_.pcie.duplex;
   }
 }
@@ -93,11 +95,12 @@ PcieRule::Ends PcieRule::ends_of(const ActiveFlow& flow) const {
   Ends e;
   e.read = index(flow.op) < reads_.size() && reads_[index(flow.op)];
   for (const LinkId id : flow.path) {
-    if (index(id) >= machine_.links.size()) continue;
+    if (index(id) >= links_.size()) continue;
     const int link = static_cast<int>(index(id));
-    if (e.source == kNobody) e.source = machine_.links[index(id)].from;
-    e.target = machine_.links[index(id)].to;
-    switch (role_[index(id)]) {
+    const LinkFacts& facts = links_[index(id)];
+    if (e.source == kNobody) e.source = facts.from;
+    e.target = facts.to;
+    switch (facts.role) {
       case Role::gpu_egress: e.egress = link; break;
       case Role::gpu_ingress: e.ingress = link; break;
       case Role::up: e.up = e.up == kNobody ? link : e.up; break;
@@ -110,12 +113,13 @@ PcieRule::Ends PcieRule::ends_of(const ActiveFlow& flow) const {
 
 void PcieRule::note_flow(const ActiveFlow& flow, const Ends& e) {
   for (const LinkId id : flow.path) {
-    if (index(id) >= machine_.links.size()) continue;
+    if (index(id) >= links_.size() || !links_[index(id)].watched) continue;
+    const Role role = links_[index(id)].role;
     LinkState& s = state_[index(id)];
     if (s.sources.count() == 0) used_.push_back(static_cast<int>(index(id)));
     s.sources.see(e.source);
-    if (role_[index(id)] == Role::down) s.feeders.see(e.up == kNobody ? static_cast<int>(state_.size()) : e.up);
-    if (role_[index(id)] != Role::up) continue;
+    if (role == Role::down) s.feeders.see(e.up == kNobody ? static_cast<int>(state_.size()) : e.up);
+    if (role != Role::up) continue;
     (e.read ? s.read_sources : s.write_sources).see(e.source);
     if (e.read) s.read_destinations.see(e.target);
   }
@@ -125,7 +129,8 @@ void PcieRule::note_flow(const ActiveFlow& flow, const Ends& e) {
 void PcieRule::note_uplink(const Ends& e) {
   if (e.up == kNobody || e.down == kNobody) return;
   UplinkLoad& load = state_[static_cast<std::size_t>(e.up)].uplink;
-  const int row = number_[static_cast<std::size_t>(e.up)], column = number_[static_cast<std::size_t>(e.down)];
+  const int row = links_[static_cast<std::size_t>(e.up)].number,
+            column = links_[static_cast<std::size_t>(e.down)].number;
   if (!e.read && first_time(root_seen_, row * static_cast<int>(downs_) + column, 0)) ++load.write_roots;
   const bool contended = state_[static_cast<std::size_t>(e.down)].feeders.several;
   if (contended && first_time(blocked_seen_, row * static_cast<int>(downs_) + column, 0)) ++load.blocked_outputs;

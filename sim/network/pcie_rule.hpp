@@ -86,11 +86,19 @@ class PcieRule : public CapacityRule {
   void note_port(const Ends& ends);
   bool first_time(std::vector<std::uint32_t>& seen, int row, int column) const;
 
+  /// What the rule needs of a link, close together in memory.
+  struct LinkFacts {
+    Role role = Role::other;
+    int from = kNobody, to = kNobody;
+    int opposite = kNobody;  ///< kNobody: none, or not a port or uplink
+    int number = 0;          ///< position among the up or down links; by that the pair tables are small
+    bool watched = false;    ///< a port or uplink: the others are never corrected
+  };
+  void add_link(const Machine& machine, const Link& link, std::size_t& ups);
+
   const Machine& machine_;
   std::vector<bool> reads_;
-  std::vector<Role> role_;       ///< by link
-  std::vector<int> opposite_;    ///< by link; kNobody: none, or not a port or uplink
-  std::vector<int> number_;      ///< by link: position among the up or down links; by that the pair tables are small
+  std::vector<LinkFacts> links_;
   std::size_t downs_ = 0;
   // Scratch memory, filled anew by every call.
   std::vector<LinkState> state_;

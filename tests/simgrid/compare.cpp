@@ -41,7 +41,7 @@ Topology random_topology(Random& random) {
     for (std::uint32_t l = 0; l < count; ++l)
       if (random.below(3) == 0) f.links.push_back(l);
     if (f.links.empty()) f.links.push_back(random.below(count));
-    f.bytes = 1e6 * (1 + 99 * random.uniform());
+    f.bytes = std::floor(1e6 * (1 + 99 * random.uniform()));
     f.cap_Bps = random.below(4) == 0 ? 1e9 * (1 + 9 * random.uniform()) : 0;
     t.flows.push_back(f);
   }
@@ -73,10 +73,10 @@ void play(const Topology& t, const std::vector<sg::Host*>& from, const std::vect
   std::vector<sg::CommPtr> pending;
   std::vector<std::size_t> number;
   for (std::size_t i = 0; i < t.flows.size(); ++i) {
-    sg::CommPtr comm = sg::Comm::sendto_init(from[i], to[i]);
+    sg::CommPtr comm = sg::Comm::sendto_init();
     comm->set_payload_size(static_cast<std::uint64_t>(t.flows[i].bytes));
-    if (t.flows[i].cap_Bps > 0) comm->set_rate(t.flows[i].cap_Bps);
-    comm->start();
+    comm->set_source(from[i]);
+    comm->set_destination(to[i]);  // this starts it
     pending.push_back(comm);
     number.push_back(i);
   }
@@ -100,6 +100,9 @@ void add_zone(sg::NetZone* root, int number, const Topology& t, std::vector<doub
     to.push_back(zone->create_host(name + "b" + std::to_string(i), 1e9)->seal());
     std::vector<sg::LinkInRoute> route;
     for (const auto l : t.flows[i].links) route.emplace_back(links[l]);
+    // SimGrid 3.32 does not hold such messages to set_rate(): a flow's own limit is a link that nobody else uses.
+    if (t.flows[i].cap_Bps > 0)
+      route.emplace_back(zone->create_link(name + "c" + std::to_string(i), t.flows[i].cap_Bps)->set_latency(0)->seal());
     zone->add_route(from.back()->get_netpoint(), to.back()->get_netpoint(), nullptr, nullptr, route, false);
   }
   zone->seal();
@@ -123,7 +126,7 @@ std::vector<std::vector<double>> theirs(const std::vector<Topology>& all, sg::En
 int main(int argc, char** argv) {
   sg::Engine engine(&argc, argv);
   for (const char* option : {"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0", "network/weight-S:0",
-                             "network/bandwidth-factor:1", "network/latency-factor:1"})
+                             "network/bandwidth-factor:1", "network/latency-factor:1", "surf/precision:1e-12"})
     sg::Engine::set_config(option);
   Random random(1);
   std::vector<Topology> all;
