@@ -81,4 +81,9 @@ std::string significant(double value) {
   return fmt::format("{:.{}f}", value, std::clamp(3 - digits, 0, 12));
 }
 
+std::string signed_number(double value) {
+  if (value == 0) return "0";
+  return (value < 0 ? "−" : "+") + significant(std::abs(value));
+}
+
 }  // namespace moe

@@ -23,6 +23,25 @@ void add_run(CLI::App& app, moe::RunArguments& a) {
   run->add_flag("--unfolded", a.unfolded, "simulate identical ranks one by one");
 }
 
+void add_compare(CLI::App& app, moe::CompareArguments& a) {
+  CLI::App* compare = app.add_subcommand("compare", "runs side by side: which is faster, why, and is it more than we know");
+  compare->add_option("file", a.files, "experiments or result.json, two or more, the base first")->required();
+  compare->add_option("--set", a.set, "change a key of every experiment: --set batch.sequences=8");
+  compare->add_option("--flip", a.flip, "find where the ranking flips: --flip batch=1..512");
+  compare->add_flag("--anyway", a.anyway, "even when model or batch differ");
+  compare->add_flag("--json", a.json, "for programs");
+  compare->add_option("--fail-if-slower", a.fail_if_slower, "exit 1 when a run is slower than the first by more: 2%");
+}
+
+void add_import_model(CLI::App& app, moe::ImportArguments& a) {
+  CLI::App* import = app.add_subcommand("import-model", "turn a Hugging Face config.json into a model file");
+  import->add_option("config", a.config, "config.json")->required();
+  import->add_option("quantisation", a.quantisation, "hf_quant_config.json, where the release has one");
+  import->add_option("--out", a.out, "model file to write; default: print it");
+  import->add_option("--name", a.name, "name of the model; default: of the file");
+  import->add_flag("--json", a.json, "figures, assumptions and the file as JSON");
+}
+
 int usage(const CLI::App& app, const std::string& message) {
   std::cerr << "error: " << message << "\n  = help: moe-sim --help";
   for (const CLI::App* sub : app.get_subcommands()) std::cerr << ", moe-sim " << sub->get_name() << " --help";
@@ -58,6 +77,10 @@ int main(int argc, char** argv) {
   app.add_flag("--plain", plain, "no colour");
   moe::RunArguments run;
   add_run(app, run);
+  moe::CompareArguments compare;
+  add_compare(app, compare);
+  moe::ImportArguments import;
+  add_import_model(app, import);
   std::vector<std::string> files;
   CLI::App* check = app.add_subcommand("check", "read files and report every error, simulate nothing");
   check->add_option("file", files, "experiments, models, machines, profiles, stacks")->required();
@@ -80,6 +103,8 @@ int main(int argc, char** argv) {
   const moe::Streams streams{std::cout, std::cerr, colour};
   const int code = moe::guarded(streams, [&] {
     if (int answer = 0; network.run(streams, answer)) return answer;
+    if (app.got_subcommand("compare")) return moe::compare_command(compare, streams);
+    if (app.got_subcommand("import-model")) return moe::import_model_command(import, streams);
     if (check->parsed()) return moe::check_command(files, streams);
     if (list->parsed()) return moe::list_command(what, json, streams);
     if (explain->parsed()) return moe::explain_command(key, streams);

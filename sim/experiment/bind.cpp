@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 
 namespace moe {
@@ -51,24 +52,6 @@ void bind_batch(Fields& f, Experiment& e) {
     if (e.batch.context.size() > 1 && static_cast<int>(e.batch.context.size()) != e.batch.sequences)
       g.error("context", fmt::format("`context` lists {} sequences, `sequences` is {}", e.batch.context.size(),
                                      e.batch.sequences));
-  });
-}
-
-void bind_routing(Fields& f, Routing& r) {
-  f.section("routing", Need::optional, "how tokens choose experts", [&](Fields& g) {
-    g.choice("kind", r.kind, {"uniform", "power_law"}, Need::optional, "popularity of experts");
-    g.number("alpha", r.alpha, Need::optional, Range::between(0, 10), "exponent of the power law");
-    if (r.kind == Routing::Kind::uniform && g.has("alpha"))
-      g.warning("alpha", "`alpha` has no effect with `kind: uniform`");
-    std::vector<double> s{r.similarity};
-    g.numbers("similarity", s, Unit::share, Need::optional, Range::between(0, 0.99),
-              "correlation of router scores between sequences; [value, high] widens the interval up to `high`");
-    if (s.size() > 2 || s.empty()) g.error("similarity", "`similarity` is one number, or [value, high]");
-    else r.similarity = s[0], r.similarity_high = s.size() == 2 ? s[1] : -1;
-    if (s.size() == 2 && s[1] < s[0]) g.error("similarity", "`high` must not be below the value");
-    std::int64_t seed = static_cast<std::int64_t>(r.seed);
-    g.integer("seed", seed, Need::optional, Range::not_negative(), "seed of the draws");
-    r.seed = static_cast<std::uint64_t>(seed);
   });
 }
 
@@ -121,6 +104,22 @@ void bind_what_if(Fields& f, Experiment& e) {
   });
 }
 
+void bind_degrade(Fields& f, Experiment& e) {
+  f.list("degrade", Need::optional, "what is wrong with the machine at hand", [&](Fields& g, std::size_t) {
+    Degradation d;
+    g.integer("gpu", d.gpu, Need::optional, Range::between(0, 4096), "GPU of the machine");
+    g.quantity("speed", d.speed, Unit::share, Need::optional, Range::between(0.05, 2), "of its kernels, 1: nominal (power cap, clocks)");
+    g.quantity("link", d.link, Unit::share, Need::optional, Range::between(0.01, 1), "share of its port's bandwidth (x8 or Gen4: 50 %)");
+    bool p2p = true;
+    g.flag("p2p", p2p, Need::optional, "false: GPUs talk through host memory only");
+    d.p2p_off = !p2p;
+    const bool of_gpu = d.speed != 1 || d.link != 1;
+    if (of_gpu && d.gpu < 0) g.error("gpu", "`speed` and `link` need a `gpu`");
+    if (!of_gpu && !d.p2p_off && !g.describing()) g.error("gpu", "this entry changes nothing", "give `speed`, `link` or `p2p: false`");
+    e.degrade.push_back(d);
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> known_metrics() {
@@ -140,7 +139,10 @@ void bind_experiment(Fields& f, Experiment& e) {
   bind_gpus(f, e);
   bind_batch(f, e);
   bind_routing(f, e.routing);
+  bind_placement(f, e.placement, e.plan);
   f.integer("steps", e.steps, Need::optional, Range::between(1, 10000), "steps to simulate with fresh routing");
+  if (e.routing.temporal > 0 && e.steps == 1 && !f.describing())
+    f.warning("routing", "`temporal` has no effect on a single step", "set `steps`");
   f.section("memory", Need::optional, "GPU memory for weights and KV cache", [&](Fields& g) {
     g.quantity("fraction", e.memory_fraction, Unit::share, Need::optional, Range::between(0.01, 1),
                "share of GPU memory the engine takes; default: the stack's");
@@ -149,6 +151,7 @@ void bind_experiment(Fields& f, Experiment& e) {
   });
   f.raw("override", "map of dotted key: value", Need::optional,
         "changes to the named files, e.g. stack.launch.graph: eager");
+  bind_degrade(f, e);
   bind_what_if(f, e);
   bind_claims(f, e);
 }

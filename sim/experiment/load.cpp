@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "config/override.hpp"
 #include "cost/load_profile.hpp"
+#include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/files.hpp"
 #include "machine/load.hpp"
@@ -20,9 +21,9 @@ class Loader {
   Loader(const std::string& file, Diagnostics& out) : file_(file), out_(out) { case_.experiment.file = file; }
 
   Case load(const Overrides& overrides) {
-    case_.overrides = overrides;
     read_experiment(overrides);
     read_model();
+    read_recorded_routing();
     read_machine();
     read_profile();
     read_stack();
@@ -50,6 +51,7 @@ class Loader {
         else out_.error(fmt::format("`{}` needs a plain value", entry.key), entry.value.place, "override");
       }
     all.insert(all.end(), overrides.begin(), overrides.end());
+    case_.overrides = all;
     for (const auto& [key, value] : all) {
       if (key.starts_with("stack.")) stack_set_.emplace_back(key.substr(6), value);
       else if (!out_.has_errors()) set_value(root_, key, value, out_);
@@ -93,12 +95,23 @@ class Loader {
       e().kv_dtype = all[case_.checkpoint].kv_dtype == "fp8" ? KvDtype::fp8 : KvDtype::bf16;
   }
 
+  void read_recorded_routing() {
+    if (case_.model.layers.empty()) return;  // said already
+    const auto [path, hash] = read_routing(e(), case_.model, root_.find("routing"), out_);
+    if (!path.empty()) note(path, hash);
+  }
+
   void read_machine() {
     const std::string path = find("machine", kTopologies, e().machine);
     if (path.empty()) return;
     note_file(path);
     const std::size_t before = out_.error_count();
-    case_.machine = std::make_shared<const Machine>(load_machine(path, out_));
+    Machine machine = load_machine(path, out_);
+    for (const Degradation& d : e().degrade)
+      if (d.gpu >= static_cast<int>(machine.gpus.size()))
+        out_.error(fmt::format("machine `{}` has {} GPUs, none is number {}", e().machine, machine.gpus.size(), d.gpu), place("degrade"), "degrade");
+    if (out_.error_count() == before) machine = degraded(std::move(machine), e().degrade);
+    case_.machine = std::make_shared<const Machine>(std::move(machine));
     if (out_.error_count() == before) case_.routes = std::make_shared<const Routes>(*case_.machine);
   }
 
@@ -155,6 +168,19 @@ class Loader {
 };
 
 }  // namespace
+
+Machine degraded(Machine machine, const std::vector<Degradation>& degrade) {
+  for (const Degradation& d : degrade) {
+    if (d.p2p_off) machine.p2p_level = P2pLevel::off;
+    if (d.gpu < 0) continue;
+    const auto gpu = static_cast<std::size_t>(d.gpu);
+    machine.gpu_speed.resize(std::max(machine.gpu_speed.size(), machine.gpus.size()), 1.0);
+    machine.gpu_speed[gpu] *= d.speed;
+    for (Link& link : machine.links)
+      if (link.from == machine.gpus[gpu] || link.to == machine.gpus[gpu]) link.capacity = link.capacity * d.link;
+  }
+  return machine;
+}
 
 Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings) {
   Diagnostics all;

@@ -55,6 +55,8 @@ struct Result {
   std::size_t ops = 0;
   std::uint64_t events = 0, solves = 0, fingerprint = 0;
   double host_ms = 0;                       ///< time of the simulation itself (not in result.json)
+  /// Step time that a share `q` of the simulated steps does not exceed (nearest rank).
+  double quantile_ms(double q) const;
   Lowered lowered;                          ///< of the first step
   Timeline timeline;                        ///< of the first step
 };
@@ -66,6 +68,9 @@ struct EvaluateOptions {
 
 /// Simulates a case. Throws Infeasible (does not fit, no route) or InputError (a kernel is missing).
 Result evaluate(const Case& c, const EvaluateOptions& options = {});
+
+/// When the measured round began: 0, or where a pipeline's round before it ended.
+Time step_start(const Lowered& l, const Timeline& t);
 
 /// Step time only, with one thing changed.
 double step_ms(const Case& c, const Tweaks& tweaks, Sharing sharing = Sharing::max_min);

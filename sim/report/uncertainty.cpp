@@ -7,16 +7,9 @@
 #include <cmath>
 
 #include "report/result.hpp"
+#include "report/uncertainty.hpp"
 
 namespace moe {
-namespace {
-
-/// The host gap between graph replays was seen between 0.2 and 0.6 ms around a middle of 0.35 (engine traces of two
-/// builds): taken as 90 % of a log-normal, ln(0.6/0.2) / (2 * 1.645).
-constexpr double kHostSpread = 0.33;
-constexpr double kNormal90 = 1.645;
-
-}  // namespace
 
 void add_interval(const Case& c, Result& r) {
   double variance = 0;

@@ -1,0 +1,32 @@
+// What do the routed experts of one layer cost on each rank, and which tokens travel to them?
+#pragma once
+#include <string>
+#include <vector>
+
+#include "lower/recipe.hpp"
+#include "workload/router.hpp"
+
+namespace moe {
+
+/// One MoE block of the model for the tokens that are routed together, with the kernel path that runs it.
+struct Experts {
+  const Mlp* mlp = nullptr;
+  MoePath path;                 ///< with the stack's properties applied
+  std::string path_name;
+  Router router;
+  std::vector<Source> sources;  ///< where the tokens come from, by data-parallel group
+  Recipe stages;                ///< top-k, permute, first GEMM, second GEMM; costs of the layer at hand
+};
+inline constexpr std::size_t kFirstGemm = 2;
+
+/// Finds the kernel path and prepares the router. `variant` tells micro-batches apart.
+Experts prepare_experts(const Case& c, const Mlp& mlp, int step, int variant, std::vector<Source> sources);
+
+/// The routing of one layer by expert set, with the experiment's placement of experts.
+RankLoads route(const Case& c, Experts& e, int layer, int sets);
+
+/// Costs the stages for one rank's experts. `tokens` are all that are routed together, `here` those with a local expert.
+void cost_stages(const Case& c, const GpuSpec& gpu, Experts& e, const Layout& layout, const std::vector<int>& rows,
+                 double tokens, double here);
+
+}  // namespace moe
