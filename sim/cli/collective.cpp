@@ -162,7 +162,7 @@ int collective_command(const CollectiveArguments& a, const Streams& s) {
     s.out << nlohmann::ordered_json{{"machine", machine.name}, {"op", a.op}, {"gpus", r.gpus},
                                     {"lines", collective_json(r.op, ranks, lines)},
                                     {"unvalidated", machine.unvalidated}}.dump(2) << "\n";
-  else if (a.csv) s.out << collective_csv(r.op, ranks, lines);
+  else if (a.csv) s.out << collective_csv(a.op, r.op, ranks, lines);
   else s.out << fmt::format("{}   {} of {} GPUs, alone\n\n", machine.name, a.op, ranks)
              << collective_text(r.op, ranks, lines);
   warn_unvalidated(machine, s);

@@ -40,7 +40,7 @@ void write(const std::string& out, const std::string& text, const Streams& s) {
 
 }  // namespace
 
-int import_machine_command(const ImportArguments& a, const Streams& s) {
+int import_machine_command(const ImportMachineArguments& a, const Streams& s) {
   Diagnostics found;
   const std::string text = text_of(a.file, found);
   if (found.has_errors()) throw InputError(found);

@@ -23,10 +23,10 @@ struct CollectiveArguments {
 };
 int collective_command(const CollectiveArguments& arguments, const Streams& streams);
 
-struct ImportArguments {
+struct ImportMachineArguments {
   std::string file, lspci, out, gpu = "rtx-pro-6000";
 };
-int import_machine_command(const ImportArguments& arguments, const Streams& streams);
+int import_machine_command(const ImportMachineArguments& arguments, const Streams& streams);
 
 struct ImportCollectivesArguments {
   std::vector<std::string> files;

@@ -20,7 +20,7 @@ class NetworkVerbs {
   CLI::App *flows_ = nullptr, *show_ = nullptr, *collective_ = nullptr, *import_machine_ = nullptr,
            *import_collectives_ = nullptr, *fit_comm_ = nullptr;
   CollectiveArguments collective_arguments_;
-  ImportArguments import_arguments_;
+  ImportMachineArguments import_arguments_;
   ImportCollectivesArguments rows_arguments_;
   FitCommArguments fit_arguments_;
   FlowsArguments flows_arguments_;

@@ -41,10 +41,11 @@ std::string collective_text(CollectiveOp op, int ranks, const std::vector<Collec
   return table.render();
 }
 
-std::string collective_csv(CollectiveOp op, int ranks, const std::vector<CollectiveLine>& lines) {
+std::string collective_csv(const std::string& name, CollectiveOp op, int ranks,
+                           const std::vector<CollectiveLine>& lines) {
   std::string out = "op,gpus,bytes,latency_us,bus_GBps,flows_us,together_us,implementation,in_range\n";
   for (const CollectiveLine& l : lines)
-    out += fmt::format("{},{},{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", name_of(op), ranks, l.bytes, l.cost.time_us,
+    out += fmt::format("{},{},{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", name, ranks, l.bytes, l.cost.time_us,
                        bus_GBps(op, ranks, l.bytes, l.cost.time_us), l.flows_us, l.together_us, l.cost.implementation,
                        l.cost.in_range ? 1 : 0);
   return out;

@@ -22,7 +22,8 @@ struct CollectiveLine {
 double bus_GBps(CollectiveOp op, int ranks, double bytes, double us);
 
 std::string collective_text(CollectiveOp op, int ranks, const std::vector<CollectiveLine>& lines);
-std::string collective_csv(CollectiveOp op, int ranks, const std::vector<CollectiveLine>& lines);
+/// `name` is what the user called the operation.
+std::string collective_csv(const std::string& name, CollectiveOp op, int ranks, const std::vector<CollectiveLine>& lines);
 nlohmann::ordered_json collective_json(CollectiveOp op, int ranks, const std::vector<CollectiveLine>& lines);
 
 }  // namespace moe
