@@ -1,4 +1,4 @@
-// The command line. CLI11 stays in this file; its errors become ours.
+// The command line. CLI11 stays in this file and in cli/network_options.hpp; its errors become ours.
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "cli/commands.hpp"
+#include "cli/network_options.hpp"
 
 namespace {
 
@@ -92,6 +93,8 @@ int main(int argc, char** argv) {
   list->add_flag("--json", json, "for programs");
   CLI::App* explain = app.add_subcommand("explain", "what a key of a file or of result.json means");
   explain->add_option("key", key, "dotted key or its last word; empty: all keys");
+  moe::NetworkVerbs network;
+  network.declare(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -102,6 +105,7 @@ int main(int argc, char** argv) {
   const bool colour = !plain && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) != 0;
   const moe::Streams streams{std::cout, std::cerr, colour};
   const int code = moe::guarded(streams, [&] {
+    if (int answer = 0; network.run(streams, answer)) return answer;
     if (app.got_subcommand("compare")) return moe::compare_command(compare, streams);
     if (app.got_subcommand("import-model")) return moe::import_model_command(import, streams);
     if (check->parsed()) return moe::check_command(files, streams);
