@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "cli/commands.hpp"
+#include "cli/study_options.hpp"
 
 namespace {
 
@@ -57,6 +58,8 @@ int main(int argc, char** argv) {
   app.add_flag("--plain", plain, "no colour");
   moe::RunArguments run;
   add_run(app, run);
+  moe::StudyArguments studies;
+  moe::add_studies(app, studies);
   std::vector<std::string> files;
   CLI::App* check = app.add_subcommand("check", "read files and report every error, simulate nothing");
   check->add_option("file", files, "experiments, models, machines, profiles, stacks")->required();
@@ -76,6 +79,8 @@ int main(int argc, char** argv) {
   const bool colour = !plain && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) != 0;
   const moe::Streams streams{std::cout, std::cerr, colour};
   const int code = moe::guarded(streams, [&] {
+    int study_code = 0;
+    if (moe::study_command(app, studies, streams, study_code)) return study_code;
     if (check->parsed()) return moe::check_command(files, streams);
     if (list->parsed()) return moe::list_command(what, json, streams);
     if (explain->parsed()) return moe::explain_command(key, streams);
