@@ -5,7 +5,7 @@
 
 namespace moe {
 namespace {
-constexpr std::array kTileRows{8, 16, 32, 64, 128, 256};
+constexpr std::array kTileRows{8, 16, 32, 64, 128, 256};  // 2^3 .. 2^8
 }
 
 double ExpertLoad::tiles_for(int bm) const {
@@ -23,7 +23,7 @@ ExpertLoad load_of(const std::vector<int>& rows_per_expert, double tokens_here) 
     if (rows <= 0) continue;
     load.active += 1;
     load.rows += rows;
-    for (std::size_t i = 0; i < kTileRows.size(); ++i) load.tiles[i] += (rows + kTileRows[i] - 1) / kTileRows[i];
+    for (std::size_t i = 0; i < kTileRows.size(); ++i) load.tiles[i] += (rows + kTileRows[i] - 1) >> (3 + i);
   }
   return load;
 }

@@ -121,6 +121,22 @@ void bind_what_if(Fields& f, Experiment& e) {
   });
 }
 
+void bind_degrade(Fields& f, Experiment& e) {
+  f.list("degrade", Need::optional, "what is wrong with the machine at hand", [&](Fields& g, std::size_t) {
+    Degradation d;
+    g.integer("gpu", d.gpu, Need::optional, Range::between(0, 4096), "GPU of the machine");
+    g.quantity("speed", d.speed, Unit::share, Need::optional, Range::between(0.05, 2), "of its kernels, 1: nominal (power cap, clocks)");
+    g.quantity("link", d.link, Unit::share, Need::optional, Range::between(0.01, 1), "share of its port's bandwidth (x8 or Gen4: 50 %)");
+    bool p2p = true;
+    g.flag("p2p", p2p, Need::optional, "false: GPUs talk through host memory only");
+    d.p2p_off = !p2p;
+    const bool of_gpu = d.speed != 1 || d.link != 1;
+    if (of_gpu && d.gpu < 0) g.error("gpu", "`speed` and `link` need a `gpu`");
+    if (!of_gpu && !d.p2p_off && !g.describing()) g.error("gpu", "this entry changes nothing", "give `speed`, `link` or `p2p: false`");
+    e.degrade.push_back(d);
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> known_metrics() {
@@ -149,6 +165,7 @@ void bind_experiment(Fields& f, Experiment& e) {
   });
   f.raw("override", "map of dotted key: value", Need::optional,
         "changes to the named files, e.g. stack.launch.graph: eager");
+  bind_degrade(f, e);
   bind_what_if(f, e);
   f.raw("sweep", "map of dotted key: values", Need::optional,
         "axes of `moe-sim sweep`, crossed: lists or ranges like 1..256x2; `zip` holds maps of keys that go together");

@@ -34,6 +34,14 @@ struct WhatIfRequest {
   std::vector<std::pair<std::string, double>> faster;       ///< category or resource -> factor
 };
 
+/// What is wrong with the machine at hand: a slow GPU, a link at x8 or Gen4, no direct traffic between GPUs.
+struct Degradation {
+  int gpu = -1;           ///< machine GPU number
+  double speed = 1;       ///< of its kernels: power cap, clocks
+  double link = 1;        ///< share of its port's bandwidth that is left
+  bool p2p_off = false;   ///< of the whole machine
+};
+
 struct Experiment {
   std::string name;           ///< file name without .yaml
   std::string file;
@@ -47,6 +55,7 @@ struct Experiment {
   int steps = 1;              ///< steps to simulate, with fresh routing draws
   double memory_fraction = 0; ///< 0: the stack's
   double memory_reserve_bytes = -1;  ///< -1: the stack's
+  std::vector<Degradation> degrade;
   std::vector<WhatIfRequest> what_if;
   std::vector<Claim> claims;
 };
@@ -72,6 +81,9 @@ struct Case {
 
 /// What a claim may be about: dotted keys of result.json, share.<category> of the step (0 to 1), gap_to_min.
 std::vector<std::string> known_metrics();
+
+/// The machine as the experiment degrades it.
+Machine degraded(Machine machine, const std::vector<Degradation>& degrade);
 
 /// The declarations of an experiment file.
 void bind_experiment(Fields& f, Experiment& e);

@@ -112,6 +112,16 @@ class Loader {
     });
     case_.machine = both->machine;
     case_.routes = both->routes;
+    if (!e().degrade.empty() && both->routes != nullptr) degrade();
+  }
+
+  void degrade() {
+    const std::size_t present = case_.machine->gpus.size();
+    for (const Degradation& d : e().degrade)
+      if (d.gpu >= static_cast<int>(present))
+        return out_.error(fmt::format("machine `{}` has {} GPUs, none is number {}", e().machine, present, d.gpu), place("degrade"), "degrade");
+    case_.machine = std::make_shared<const Machine>(degraded(*case_.machine, e().degrade));
+    case_.routes = std::make_shared<const Routes>(*case_.machine);
   }
 
   void read_profile() {
@@ -172,6 +182,19 @@ class Loader {
 };
 
 }  // namespace
+
+Machine degraded(Machine machine, const std::vector<Degradation>& degrade) {
+  for (const Degradation& d : degrade) {
+    if (d.p2p_off) machine.p2p_level = P2pLevel::off;
+    if (d.gpu < 0) continue;
+    const auto gpu = static_cast<std::size_t>(d.gpu);
+    machine.gpu_speed.resize(std::max(machine.gpu_speed.size(), machine.gpus.size()), 1.0);
+    machine.gpu_speed[gpu] *= d.speed;
+    for (Link& link : machine.links)
+      if (link.from == machine.gpus[gpu] || link.to == machine.gpus[gpu]) link.capacity = link.capacity * d.link;
+  }
+  return machine;
+}
 
 Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache) {
   Diagnostics all;

@@ -11,16 +11,30 @@ namespace {
 
 double kv_element_bytes(const Cook& c) { return c.inputs().experiment.kv_dtype == KvDtype::fp8 ? 1 : 2; }
 
-/// Tokens that the core reads: the cached ones and the step's own.
-double context_read(const Cook& c, double limit) { return c.inputs().experiment.batch.mean_capped(limit) + 1; }
-double longest_read(const Cook& c, double limit) {
-  return std::min(c.inputs().experiment.batch.max_context(), limit) + 1;
+/// Tokens that the core of one rank reads: the cached ones and the step's own, split by token over the dcp ranks.
+double context_read(const Cook& c, double limit) { return (c.batch().mean_capped(limit) + 1) / c.layout().dcp; }
+double longest_read(const Cook& c, double limit) { return (std::min(c.batch().max_context(), limit) + 1) / c.layout().dcp; }
+
+/// Decode context parallel: every rank attends with the queries of the whole dcp group over its part of the tokens.
+/// Before the core the queries are gathered, after it the partial outputs are merged by their log-sum-exp.
+/// Sizes: vLLM's ag_rs backend (all-gather of q, all-gather of LSE in fp32, reduce-scatter of the output).
+void gather_queries(Cook& c, double heads, double dim) {
+  if (c.layout().dcp == 1) return;
+  c.collective("all-gather q", Category::all_gather, CollectiveOp::all_gather, Scope::context, c.rows() * heads * dim * 2);
+}
+void merge_outputs(Cook& c, double heads, double dim) {
+  if (c.layout().dcp == 1) return;
+  const double dcp = c.layout().dcp;
+  c.collective("all-gather LSE", Category::all_gather, CollectiveOp::all_gather, Scope::context, c.rows() * heads * dcp * 4);
+  for (const char* name : {"correct output", "scale output", "cast LSE"}) c.elementwise(name, "", 4 * c.rows() * heads * dim);
+  c.collective("reduce-scatter output", Category::all_gather, CollectiveOp::reduce_scatter, Scope::context,
+               c.rows() * heads * dim * 2);
 }
 
 /// DSA indexer, R: three projections, rotary and quantise, logits over the index cache, top-k.
 void cook_indexer(Cook& c, const Attention& a) {
   const SparseIndexer& d = *a.dsa;
-  const double b = c.inputs().experiment.batch.sequences;
+  const double b = c.batch().sequences;
   const double context = context_read(c, 1e18);
   c.dense("indexer wq_b", TensorClass::indexer, d.heads * d.head_dim, a.q_lora_rank, true);
   c.dense("indexer wk", TensorClass::indexer, d.head_dim, c.inputs().model.hidden, true);
@@ -32,6 +46,9 @@ void cook_indexer(Cook& c, const Attention& a) {
   c.other("indexer logits", "indexer_logits", "any", Category::attention, 0, b * context * (d.head_dim + 4 + 4), kCold, true);
   // A radix select reads 32-bit logits once per 8 bits.
   c.other("indexer top-k", "indexer_topk", "any", Category::attention, 0, 4 * b * context * 4, kInL2, true);
+  // Every rank keeps its own best; value and position of each go round.
+  c.collective("all-gather top-k", Category::all_gather, CollectiveOp::all_gather, Scope::context,
+               c.rows() * d.topk * 8 * c.layout().dcp);
 }
 
 /// MLA over the selected tokens only. The FP8 rows of the sparse kernels hold the latent in FP8, a scale per 128 and the
@@ -39,9 +56,9 @@ void cook_indexer(Cook& c, const Attention& a) {
 void cook_sparse_core(Cook& c, const Attention& a) {
   const bool fp8 = c.inputs().experiment.kv_dtype == KvDtype::fp8;
   AttentionShape s;
-  s.sequences = c.inputs().experiment.batch.sequences;
+  s.sequences = c.batch().sequences;
   s.context = context_read(c, a.dsa->topk - 1);
-  s.heads = a.heads / c.tp();
+  s.heads = a.heads * c.layout().dcp / c.tp();
   s.head_dim = a.kv_lora_rank;
   s.score_dim = a.kv_lora_rank + a.qk_rope_head_dim;
   s.kv_row_bytes = fp8 ? a.kv_lora_rank + 4.0 * a.kv_lora_rank / 128 + 2.0 * a.qk_rope_head_dim : 2 * s.score_dim;
@@ -58,9 +75,9 @@ void cook_absorb(Cook& c, const char* name, double heads, double rank, double di
 
 void cook_mla_core(Cook& c, const Attention& a) {
   AttentionShape s;
-  s.sequences = c.inputs().experiment.batch.sequences;
+  s.sequences = c.batch().sequences;
   s.context = context_read(c, 1e18);
-  s.heads = a.heads / c.tp();
+  s.heads = a.heads * c.layout().dcp / c.tp();
   s.kv_heads = 1;
   s.head_dim = a.kv_lora_rank;
   s.score_dim = a.kv_lora_rank + a.qk_rope_head_dim;
@@ -82,8 +99,11 @@ void cook_mla(Cook& c, const Attention& a, bool indexer) {
   c.elementwise("kv write", "kv_write", (2 + kv_element_bytes(c)) * m * (rank + rope));
   cook_absorb(c, "absorb W_UK", heads, rank, nope);
   c.elementwise("q concat", "q_concat", (2 + kv_element_bytes(c)) * m * heads * (rank + rope));
+  const double group_heads = heads * c.layout().dcp;
+  gather_queries(c, group_heads, rank + rope);
   if (sparse) cook_sparse_core(c, a);
   else cook_mla_core(c, a);
+  merge_outputs(c, group_heads, rank);
   cook_absorb(c, "absorb W_UV", heads, rank, a.v_head_dim);
   c.dense("o_proj", TensorClass::attn_o, h, heads * a.v_head_dim, false);
 }
@@ -103,20 +123,23 @@ void cook_gqa(Cook& c, const Attention& a) {
   c.elementwise("kv write", "kv_write", (2 + kv_element_bytes(c)) * m * 2 * kv_heads * d);
   AttentionShape s;
   const double limit = a.window > 0 ? a.window - 1 : 1e18;
-  s.sequences = c.inputs().experiment.batch.sequences;
+  const double group_heads = heads * c.layout().dcp;
+  gather_queries(c, group_heads, d);
+  s.sequences = c.batch().sequences;
   s.context = context_read(c, limit);
-  s.heads = heads;
+  s.heads = group_heads;
   s.kv_heads = kv_heads;
   s.head_dim = d;
   s.kv_row_bytes = 2 * kv_heads * d * kv_element_bytes(c);
   c.attention("GQA decode", "gqa", s, longest_read(c, limit), false);
+  merge_outputs(c, group_heads, d);
   if (a.output_gate != Attention::OutputGate::none) c.elementwise("output gate", "output_gate", 6 * m * heads * d);
   c.dense("o_proj", TensorClass::attn_o, h, heads * d, false);
 }
 
 /// Gated delta net: recurrent state instead of a cache; its cost does not depend on the context.
 void cook_gdn(Cook& c, const Attention& a) {
-  const double h = c.inputs().model.hidden, m = c.rows(), b = c.inputs().experiment.batch.sequences;
+  const double h = c.inputs().model.hidden, m = c.rows(), b = c.batch().sequences;
   const double key = a.k_heads * a.k_head_dim / c.tp(), value = a.v_heads * a.v_head_dim / c.tp();
   c.dense("in_proj qkvz", TensorClass::linattn_in, 2 * key + 2 * value, h, false);
   c.dense("in_proj b,a", TensorClass::linattn_small, 2 * a.v_heads / c.tp(), h, false);
@@ -135,7 +158,7 @@ void cook_gdn(Cook& c, const Attention& a) {
 void cook_attention(Cook& c, const Attention& a, bool indexer) {
   if (a.kind == Attention::Kind::none) return;
   c.reduction("add+norm", "add_norm", c.inputs().model.hidden);
-  c.eager_attention();
+  c.mark(Item::What::eager_attention);
   switch (a.kind) {
     case Attention::Kind::mla: cook_mla(c, a, indexer); break;
     case Attention::Kind::gqa: cook_gqa(c, a); break;

@@ -31,7 +31,7 @@ void missing_kernel(const Case& c, const std::string& section, const std::string
   throw InputError(std::move(d));
 }
 
-Item& Cook::add(const char* name, Category category, const KernelCost& cost, const std::string& path,
+void Cook::add(const char* name, Category category, const KernelCost& cost, const std::string& path,
                 const std::vector<std::string>& includes, bool replicated) {
   Item item;
   item.name = name;
@@ -41,15 +41,12 @@ Item& Cook::add(const char* name, Category category, const KernelCost& cost, con
   item.timed_alone = !contains(includes, "gap");
   item.replicated = replicated;
   recipe_.push_back(std::move(item));
-  return recipe_.back();
 }
 
 void Cook::dense(const char* name, TensorClass weights, double n, double k, bool replicated, Category category,
                  double rows) {
   const double m = rows > 0 ? rows : rows_;
-  const Format format = weights == TensorClass::router
-                            ? case_.weights().format[static_cast<std::size_t>(TensorClass::router)]
-                            : case_.weights().format[static_cast<std::size_t>(weights)];
+  const Format format = case_.weights().format[static_cast<std::size_t>(weights)];
   const std::string family = kernel_format(format);
   std::string path_name;
   DenseGemmPath path = kernel_path(case_, case_.profile.dense_gemm, "dense_gemm", "dense", family, path_name);
@@ -69,6 +66,8 @@ void Cook::other(const char* name, const char* op, const std::string& format, Ca
 
 void Cook::reduction(const char* name, const char* fusable, double width) {
   if (case_.stack.fuses(fusable)) return;
+  const bool in_all_reduce = case_.stack.comm.fused_with_norm && layout_.tp > 1 && std::string_view(fusable) == "add_norm";
+  if (in_all_reduce) return;
   other(name, "reduction", "any", Category::small_kernels, 0, 4 * rows_ * width, kInL2, false);
 }
 
@@ -92,30 +91,36 @@ void Cook::attention(const char* name, const char* op, const AttentionShape& sha
   add(name, Category::attention, cost, path_name, path.includes, replicated_kv);
 }
 
-void Cook::collective(const char* name, Category category, CollectiveOp op, double bytes) {
-  if (case_.experiment.plan.tp == 1) return;
+int Cook::ranks_of(Scope scope) const {
+  switch (scope) {
+    case Scope::group: return layout_.tp;
+    case Scope::context: return layout_.dcp;
+    case Scope::across: return layout_.dp;
+    case Scope::stage: return layout_.ranks_per_stage();
+  }
+  return 1;
+}
+
+void Cook::collective(const char* name, Category category, CollectiveOp op, Scope scope, double bytes) {
+  if (ranks_of(scope) == 1) return;
   Item item;
   item.what = Item::What::collective;
   item.name = name;
   item.category = category;
   item.op = op;
+  item.scope = scope;
   item.bytes = bytes;
+  item.rows = batch_.sequences;
   recipe_.push_back(std::move(item));
 }
 
 void Cook::all_reduce(const char* name) {
-  collective(name, Category::all_reduce, CollectiveOp::all_reduce, rows_ * case_.model.hidden * 2);
+  collective(name, Category::all_reduce, CollectiveOp::all_reduce, Scope::group, rows_ * case_.model.hidden * 2);
 }
 
-void Cook::routed_experts() {
+void Cook::mark(Item::What what) {
   Item item;
-  item.what = Item::What::routed_experts;
-  recipe_.push_back(std::move(item));
-}
-
-void Cook::eager_attention() {
-  Item item;
-  item.what = Item::What::eager_attention;
+  item.what = what;
   recipe_.push_back(std::move(item));
 }
 

@@ -1,146 +1,167 @@
-// One decode step, layer by layer.
 #include <fmt/core.h>
 
-#include <map>
-#include <tuple>
+#include <algorithm>
 
-#include "lower/recipe.hpp"
-#include "lower/writer.hpp"
+#include "lower/step.hpp"
 
 namespace moe {
 namespace {
 
-/// One MoE block of the model with its router and the kernel path that runs it.
-struct Experts {
-  const Mlp* mlp;
-  const MoePath* path;
-  std::string path_name;
-  Router router;
-};
+GpuSpec tweaked(GpuSpec gpu, const Tweaks& tweaks) {
+  gpu.dram_Bps *= tweaks.memory;
+  return gpu;
+}
 
-class Step {
- public:
-  Step(const Case& c, const LowerOptions& o)
-      : case_(c), gpu_(tweaked(c.profile.gpu, o.tweaks)), rows_(padded(c)), writer_(c, gpu_, o), step_(o.step) {}
+/// The sequences that one replica serves: the largest share.
+Batch of_replica(const Case& c) { return slice(c.experiment.batch, 0, c.experiment.plan.replicas); }
 
-  Lowered lower() {
-    write(recipe_of([](Cook& k) { cook_embedding(k); }), -1);
-    for (std::size_t i = 0; i < case_.model.layers.size(); ++i) layer(static_cast<int>(i));
-    write(recipe_of([](Cook& k) { cook_head(k); }), -1);
-    writer_.host_gap(eager() ? 0 : case_.stack.launch.host_per_step_us);
-    Lowered out = writer_.finish();
-    out.rows = rows_;
-    out.graph = eager() ? GraphMode::eager : case_.stack.launch.mode;
-    out.active_experts = moe_layers_ > 0 ? active_ / moe_layers_ : 0;
-    out.warnings = warnings();
-    return out;
-  }
-
- private:
-  static GpuSpec tweaked(GpuSpec gpu, const Tweaks& tweaks) {
-    gpu.dram_Bps *= tweaks.memory;
-    return gpu;
-  }
-  static int padded(const Case& c) {
-    const int rows = c.stack.padded_rows(c.experiment.batch.sequences);
-    return rows > 0 ? rows : c.experiment.batch.sequences;
-  }
-  /// Larger than the largest captured graph: the engine launches kernel by kernel.
-  bool beyond_capture() const { return case_.stack.padded_rows(case_.experiment.batch.sequences) == 0; }
-  bool eager() const { return case_.stack.launch.mode == GraphMode::eager || beyond_capture(); }
-
-  template <class Body>
-  Recipe recipe_of(Body body) {
-    Cook cook(case_, gpu_, rows_);
-    body(cook);
-    return cook.take();
-  }
-
-  void layer(int i) {
-    const Layer& l = case_.model.layers[static_cast<std::size_t>(i)];
-    if (eager() && case_.stack.launch.host_per_layer_us > 0)
-      writer_.host_launch("launch layer", case_.stack.launch.host_per_layer_us, i);
-    const auto key = std::make_tuple(l.attention, l.mlp, l.indexer);
-    auto found = recipes_.find(key);
-    if (found == recipes_.end())
-      found = recipes_.emplace(key, recipe_of([&](Cook& k) {
-        cook_attention(k, case_.model.attention_of(l), l.indexer);
-        extra_cast(k, case_.model.mlp_of(l));
-        cook_mlp(k, case_.model.mlp_of(l));
-      })).first;
-    current_mlp_ = l.mlp;
-    write(found->second, i);
-  }
-
-  void extra_cast(Cook& k, const Mlp& mlp) {
-    const ExtraCast& cast = case_.stack.extra_cast;
-    const bool moe = mlp.kind == Mlp::Kind::moe;
-    if (cast.bytes > 0 && (cast.layers == "all" || (cast.layers == "moe") == moe))
-      k.other("extra cast", "cast", "any", Category::cast, 0, cast.bytes, kCold, true);
-  }
-
-  void write(const Recipe& recipe, int i) {
-    for (const Item& item : recipe) {
-      if (item.what == Item::What::routed_experts) routed(i);
-      else if (item.what == Item::What::eager_attention) launch_attention(i);
-      else writer_.write(item, i);
-    }
-  }
-
-  void launch_attention(int i) {
-    if (case_.stack.launch.mode == GraphMode::piecewise && !eager())
-      writer_.host_launch("launch attention", case_.stack.launch.host_per_eager_attention_us, i);
-  }
-
-  void routed(int i) {
-    Experts& e = experts(current_mlp_);
-    const std::vector<int>& rows = e.router.draw();
-    for (const int r : rows) active_ += r > 0 ? 1 : 0;
-    ++moe_layers_;
-    Recipe recipe = cook_experts(case_, gpu_, *e.path, e.path_name, *e.mlp, rows, rows_);
-    recipe[kFirstGemm].cost.time_us += writer_.take_aux_memory_us();
-    for (const Item& item : recipe) writer_.write(item, i);
-  }
-
-  Experts& experts(int position) {
-    const auto found = experts_.find(position);
-    if (found != experts_.end()) return found->second;
-    const Mlp& mlp = case_.model.mlp[static_cast<std::size_t>(position)];
-    const auto format = case_.weights().format[static_cast<std::size_t>(TensorClass::routed_experts)];
-    std::string name;
-    const MoePath& path = kernel_path(case_, case_.profile.moe, "moe", "experts", kernel_format(format), name);
-    Routing routing = case_.experiment.routing;
-    routing.seed += 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(step_ * 64 + position + 1);
-    const int real = case_.experiment.batch.sequences;
-    return experts_.emplace(position, Experts{&mlp, &path, name, Router(routing, mlp.experts, mlp.topk, real, rows_ - real)})
-        .first->second;
-  }
-
-  std::vector<std::string> warnings() const {
-    std::vector<std::string> out;
-    if (beyond_capture())
-      out.push_back(fmt::format("batch {} exceeds the largest captured graph ({} rows): launched eagerly",
-                                case_.experiment.batch.sequences, case_.stack.launch.capture_sizes.back()));
-    if (beyond_capture() && case_.stack.launch.host_per_layer_us <= 0)
-      out.push_back("the stack gives no `host_per_layer`, so the eager launch time of this batch is not counted");
-    if (rows_ != case_.experiment.batch.sequences)
-      out.push_back(fmt::format("batch {} is padded to the captured graph of {} rows", case_.experiment.batch.sequences, rows_));
-    return out;
-  }
-
-  const Case& case_;
-  GpuSpec gpu_;
-  int rows_;
-  Writer writer_;
-  int step_;
-  int current_mlp_ = 0;
-  double active_ = 0;
-  int moe_layers_ = 0;
-  std::map<std::tuple<int, int, bool>, Recipe> recipes_;
-  std::map<int, Experts> experts_;
-};
+/// A pipeline is full after as many rounds as it takes micro-batches to meet themselves again.
+constexpr int kPipelineRounds = 3;
 
 }  // namespace
+
+Step::Step(const Case& c, const LowerOptions& o)
+    : case_(c), layout_(layout_of(c.experiment.plan, c.model)), gpu_(tweaked(c.profile.gpu, o.tweaks)),
+      writer_(c, gpu_, layout_, o), step_(o.step) {
+  for (int m = 0; m < layout_.micro_batches; ++m) {
+    const Batch mine = slice(of_replica(c), m, layout_.micro_batches);
+    int most = 1;
+    for (int g = 0; g < layout_.dp; ++g) {
+      Batch b = slice(mine, g, layout_.dp);
+      real_.push_back(b.sequences);
+      if (b.sequences == 0) b.sequences = 1, b.context = {0};
+      most = std::max(most, b.sequences);
+      batches_.push_back(b);
+    }
+    // All groups replay the graph of the largest one.
+    const int padded = c.stack.padded_rows(most);
+    beyond_capture_ = beyond_capture_ || padded == 0;
+    rows_.push_back(padded > 0 ? padded : most);
+  }
+}
+
+bool Step::eager() const { return case_.stack.launch.mode == GraphMode::eager || beyond_capture_; }
+
+Lowered Step::lower() {
+  const int rounds = layout_.pp > 1 ? kPipelineRounds : 1;
+  for (int r = 0; r < rounds; ++r) {
+    if (r > 0 && r == rounds - 1) writer_.mark_last_round();
+    for (int m = 0; m < layout_.micro_batches; ++m) pass(m);
+  }
+  Lowered out = writer_.finish();
+  out.rows = *std::max_element(rows_.begin(), rows_.end());
+  out.graph = eager() ? GraphMode::eager : case_.stack.launch.mode;
+  out.active_experts = moe_layers_ > 0 ? active_ / moe_layers_ : 0;
+  out.warnings = warnings();
+  return out;
+}
+
+void Step::pass(int micro) {
+  for (int s = 0; s < layout_.pp; ++s) {
+    stage(s, micro);
+    if (s + 1 == layout_.pp) break;
+    // Every lane hands over its part of the activations; the receivers put them together again.
+    const double bytes = rows_of(micro) * case_.model.hidden * 2;
+    writer_.hand_off(s, micro, bytes / layout_.tp);
+    write(s + 1, micro, recipes(micro, {-3, 0, 0}, [&](Cook& k) {
+            k.collective("all-gather hand-off", Category::pipeline, CollectiveOp::all_gather, Scope::group, bytes);
+          }), -1);
+  }
+  writer_.next_round(micro);
+}
+
+void Step::stage(int s, int micro) {
+  if (s == 0) write(s, micro, recipes(micro, {-1, 0, 0}, [](Cook& k) { cook_embedding(k); }), -1);
+  for (int i = layout_.first_layer[static_cast<std::size_t>(s)]; i < layout_.first_layer[static_cast<std::size_t>(s) + 1]; ++i)
+    layer(s, micro, i);
+  if (s + 1 < layout_.pp) return;
+  write(s, micro, recipes(micro, {-2, 0, 0}, [](Cook& k) { cook_head(k); }), -1);
+  // Halves of one batch are one step for the host; micro-batches of a pipeline are steps of their own.
+  const bool ends_step = layout_.pp > 1 || micro + 1 == layout_.micro_batches;
+  if (ends_step && !eager())
+    for (const int r : writer_.stage_ranks(s)) writer_.host_gap(r, micro, case_.stack.launch.host_per_step_us);
+}
+
+void Step::launch(int s, int micro, const char* name, double us, int layer) {
+  for (const int r : writer_.stage_ranks(s)) writer_.host_launch(r, micro, name, us, layer);
+}
+
+void Step::layer(int s, int micro, int i) {
+  const Layer& l = case_.model.layers[static_cast<std::size_t>(i)];
+  if (eager() && case_.stack.launch.host_per_layer_us > 0) launch(s, micro, "launch layer", case_.stack.launch.host_per_layer_us, i);
+  mlp_ = l.mlp;
+  write(s, micro, recipes(micro, {l.attention, l.mlp, l.indexer ? 1 : 0}, [&](Cook& k) {
+          cook_attention(k, case_.model.attention_of(l), l.indexer);
+          const ExtraCast& cast = case_.stack.extra_cast;
+          const bool moe = case_.model.mlp_of(l).kind == Mlp::Kind::moe;
+          if (cast.bytes > 0 && (cast.layers == "all" || (cast.layers == "moe") == moe))
+            k.other("extra cast", "cast", "any", Category::cast, 0, cast.bytes, kCold, true);
+          cook_mlp(k, case_.model.mlp_of(l));
+        }), i);
+}
+
+template <class Body>
+std::vector<const Recipe*> Step::recipes(int micro, std::tuple<int, int, int> key, Body body) {
+  std::vector<const Recipe*> out;
+  for (int g = 0; g < groups_played(); ++g) {
+    const auto full = std::make_tuple(std::get<0>(key), std::get<1>(key), std::get<2>(key), micro, g);
+    auto found = recipes_.find(full);
+    if (found == recipes_.end()) {
+      Cook cook(case_, gpu_, layout_, batch(micro, g), rows_of(micro));
+      body(cook);
+      found = recipes_.emplace(full, cook.take()).first;
+    }
+    out.push_back(&found->second);
+  }
+  return out;
+}
+
+void Step::write(int s, int micro, const std::vector<const Recipe*>& by_group, int layer) {
+  for (std::size_t k = 0; k < by_group[0]->size(); ++k) write_item(s, micro, by_group, k, layer);
+}
+
+void Step::write_item(int s, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer) {
+  const std::vector<int> ranks = writer_.stage_ranks(s);
+  switch ((*by_group[0])[k].what) {
+    case Item::What::kernel:
+      for (const int r : ranks)
+        writer_.kernel(r, micro, (*by_group[static_cast<std::size_t>(writer_.played()[static_cast<std::size_t>(r)].group)])[k], layer);
+      break;
+    case Item::What::collective: collective(s, micro, by_group, k, layer); break;
+    case Item::What::routed_experts: routed(s, micro, layer); break;
+    case Item::What::dispatch: exchange_tokens(s, micro, false, layer); break;
+    case Item::What::combine: exchange_tokens(s, micro, true, layer); break;
+    case Item::What::join_streams:
+      for (const int r : ranks) writer_.join_streams(r, micro);
+      break;
+    case Item::What::eager_attention:
+      if (case_.stack.launch.mode == GraphMode::piecewise && !eager())
+        launch(s, micro, "launch attention", case_.stack.launch.host_per_eager_attention_us, layer);
+      break;
+  }
+}
+
+std::vector<std::string> Step::warnings() const {
+  std::vector<std::string> out;
+  if (beyond_capture_)
+    out.push_back(fmt::format("batch {} exceeds the largest captured graph ({} rows): launched eagerly",
+                              case_.experiment.batch.sequences, case_.stack.launch.capture_sizes.back()));
+  if (beyond_capture_ && case_.stack.launch.host_per_layer_us <= 0)
+    out.push_back("the stack gives no `host_per_layer`, so the eager launch time of this batch is not counted");
+  for (std::size_t m = 0; m < rows_.size(); ++m) {
+    int most = 0;
+    for (int g = 0; g < layout_.dp; ++g) most = std::max(most, batch(static_cast<int>(m), g).sequences);
+    if (rows_[m] == most) continue;
+    out.push_back(fmt::format("a batch of {} is padded to the captured graph of {} rows", most, rows_[m]));
+    break;
+  }
+  for (std::size_t i = 0; i < real_.size(); ++i)
+    if (real_[i] == 0) {
+      out.push_back("some ranks have no sequence and take part with a dummy one");
+      break;
+    }
+  return out;
+}
 
 Lowered lower_step(const Case& c, const LowerOptions& options) { return Step(c, options).lower(); }
 

@@ -59,6 +59,10 @@ struct Lowered {
   bool folded = true;
   int rows = 0;                     ///< rows after padding to a captured graph
   GraphMode graph = GraphMode::full;
+  OpId first_op{0};                 ///< first op of the round that is measured; earlier ops fill a pipeline
+  std::vector<OpId> before;         ///< last ops of the round before it; its end starts the clock
+  std::vector<int> stage_of_rank;   ///< pipeline stage of every played rank
+  int micro_batches = 1;
   double active_experts = 0;        ///< mean over MoE layers of experts touched on a rank
   std::vector<std::string> warnings;
 };

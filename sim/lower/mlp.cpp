@@ -17,15 +17,21 @@ void cook_pair(Cook& c, const char* up, const char* down, TensorClass weights, d
 
 void cook_moe(Cook& c, const Mlp& m) {
   const double h = c.inputs().model.hidden;
+  const bool travels = c.layout().experts_across_groups, overlaps = c.layout().overlap == Overlap::single_batch;
+  const bool second_stream = m.shared_experts > 0 && (c.inputs().stack.shared_experts_stream || overlaps);
   const std::size_t from = c.size();
   if (m.shared_experts > 0) {
     cook_pair(c, "shared gate_up", "shared down", TensorClass::shared_experts, m.shared_intermediate, h, m.gated);
     if (m.shared_gate) c.elementwise("shared gate", "", 4 * c.rows() * h, Category::shared_experts);
-    if (c.inputs().stack.shared_experts_stream) c.move_to_aux(from);
+    if (second_stream) c.move_to_aux(from);
   }
   c.dense("router", TensorClass::router, m.experts, h, true);
   if (m.latent > 0) c.dense("latent down", TensorClass::latent_proj, m.latent, h, true);
-  c.routed_experts();
+  if (travels) c.mark(Item::What::dispatch);
+  c.mark(Item::What::routed_experts);
+  if (second_stream && !(travels && overlaps)) c.mark(Item::What::join_streams);
+  if (travels) c.mark(Item::What::combine);
+  if (second_stream && travels && overlaps) c.mark(Item::What::join_streams);
   if (m.latent > 0) c.dense("latent up", TensorClass::latent_proj, h, m.latent, true);
   if (m.shared_experts > 0) c.elementwise("shared add", "shared_add", 6 * c.rows() * h, Category::shared_experts);
 }
@@ -38,6 +44,7 @@ void cook_mlp(Cook& c, const Mlp& m) {
   if (m.kind == Mlp::Kind::dense)
     cook_pair(c, "gate_up", "down", TensorClass::dense_mlp, m.intermediate, c.inputs().model.hidden, m.gated);
   else cook_moe(c, m);
+  // Tokens that came back from other groups are whole; slices inside the group still have to be added up.
   c.all_reduce("all-reduce mlp");
 }
 
@@ -48,10 +55,10 @@ void cook_embedding(Cook& c) {
 
 void cook_head(Cook& c) {
   const Model& model = c.inputs().model;
-  const double b = c.inputs().experiment.batch.sequences, vocab = model.vocab;
+  const double b = c.batch().sequences, vocab = model.vocab;
   c.reduction("final norm", "add_norm", model.hidden);
   c.dense("lm_head", TensorClass::lm_head, vocab / c.tp(), model.hidden, false, Category::lm_head, b);
-  c.collective("all-gather logits", Category::all_gather, CollectiveOp::all_gather, b * vocab * 2);
+  c.collective("all-gather logits", Category::all_gather, CollectiveOp::all_gather, Scope::group, b * vocab * 2);
   // Sampling: kernels with a fixed part each, and some fp32 passes over all logits (stack: sampling).
   const Stack& stack = c.inputs().stack;
   for (int i = 0; i < stack.sampling_kernels; ++i)

@@ -1,5 +1,6 @@
-// What does one layer run? A recipe is the list of kernels of one kind of layer; it is made once and stamped for every
-// layer of that kind. Only the routed experts differ from layer to layer.
+// What does one layer run? A recipe is the list of kernels and exchanges of one kind of layer for one data-parallel
+// group; it is made once and stamped for every layer of that kind. All groups of a stage have recipes of the same
+// shape, so that they meet in their collectives; only costs differ, and the routed experts differ layer by layer.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,8 +9,14 @@
 
 namespace moe {
 
+/// Who takes part in a collective: the lanes of a group, the ranks that share a KV cache by token, the same lane of
+/// every group, or all ranks of a stage.
+enum class Scope { group, context, across, stage };
+
 struct Item {
-  enum class What { kernel, collective, routed_experts, eager_attention } what = What::kernel;
+  /// fork/join: the second stream leaves and meets the main one. dispatch/combine: routed tokens travel to their
+  /// experts and back (between groups).
+  enum class What { kernel, collective, routed_experts, eager_attention, join_streams, dispatch, combine } what = What::kernel;
   std::string name;
   Category category = Category::small_kernels;
   KernelCost cost;                 ///< kernel
@@ -17,16 +24,21 @@ struct Item {
   bool timed_alone = false;        ///< its time does not contain the idle gap of a graph node
   bool replicated = false;
   bool part = false;               ///< a further part of a kernel path already counted
-  bool aux_stream = false;         ///< runs beside the main stream, joined by the next collective
+  bool aux_stream = false;         ///< runs beside the main stream until the next join
   CollectiveOp op = CollectiveOp::all_reduce;
+  Scope scope = Scope::group;
   double bytes = 0;                ///< collective
+  double rows = 0;                 ///< collective: rows of the batch, for cut-offs
+  // Filled by the writer, once per item: numbers that names and paths stand for.
+  mutable int label = -1, use = -1;
 };
 using Recipe = std::vector<Item>;
 
-/// Costs one kernel after the other into a recipe. Rows are the padded rows of the step, sequences the real ones.
+/// Costs one kernel after the other into a recipe. Rows are the padded rows of the step, the batch is the group's own.
 class Cook {
  public:
-  Cook(const Case& c, const GpuSpec& gpu, double rows) : case_(c), gpu_(gpu), rows_(rows) {}
+  Cook(const Case& c, const GpuSpec& gpu, const Layout& layout, const Batch& batch, double rows)
+      : case_(c), gpu_(gpu), layout_(layout), batch_(batch), rows_(rows) {}
 
   /// y = x w of a weight class. `n` and `k` are this rank's sizes. Adds the quantisation of x when the path's time
   /// does not contain it.
@@ -42,25 +54,31 @@ class Cook {
              double reuse_bytes, bool replicated);
   void attention(const char* name, const char* op, const AttentionShape& shape, double longest_context,
                  bool replicated_kv);
+  /// Left out when the scope has one rank.
+  void collective(const char* name, Category category, CollectiveOp op, Scope scope, double bytes);
   void all_reduce(const char* name);
-  void collective(const char* name, Category category, CollectiveOp op, double bytes);
-  void routed_experts();
-  void eager_attention();
+  /// An item that the step fills in: routed experts, dispatch, combine, joins, eager launches.
+  void mark(Item::What what);
   /// Marks the items added since `from` as running on the second stream.
   void move_to_aux(std::size_t from);
 
   const Case& inputs() const { return case_; }
   const GpuSpec& gpu() const { return gpu_; }
+  const Layout& layout() const { return layout_; }
+  const Batch& batch() const { return batch_; }
   double rows() const { return rows_; }
-  double tp() const { return case_.experiment.plan.tp; }
+  double tp() const { return layout_.tp; }
+  int ranks_of(Scope scope) const;
   Recipe take() { return std::move(recipe_); }
   std::size_t size() const { return recipe_.size(); }
 
  private:
-  Item& add(const char* name, Category category, const KernelCost& cost, const std::string& path,
-            const std::vector<std::string>& includes, bool replicated);
+  void add(const char* name, Category category, const KernelCost& cost, const std::string& path,
+           const std::vector<std::string>& includes, bool replicated);
   const Case& case_;
   const GpuSpec& gpu_;
+  const Layout& layout_;
+  Batch batch_;
   double rows_;
   Recipe recipe_;
 };
@@ -87,10 +105,5 @@ void cook_mlp(Cook& cook, const Mlp& mlp);
 /// Everything outside the layers.
 void cook_embedding(Cook& cook);
 void cook_head(Cook& cook);
-
-/// The routed experts of one layer, from one draw of the router: top-k, permute, first GEMM, second GEMM.
-inline constexpr std::size_t kFirstGemm = 2;
-Recipe cook_experts(const Case& c, const GpuSpec& gpu, const MoePath& path, const std::string& path_name,
-                    const Mlp& mlp, const std::vector<int>& rows_per_expert, double tokens);
 
 }  // namespace moe

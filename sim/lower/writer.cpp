@@ -9,17 +9,6 @@
 namespace moe {
 namespace {
 
-/// The stack's policy with the one-shot constants for this many ranks (the nearest measured count from below).
-CollectivePolicy policy_for(const Stack& stack, int ranks) {
-  CollectivePolicy p = stack.comm.policy;
-  const OneShot* best = nullptr;
-  for (const OneShot& o : stack.comm.one_shot)
-    if (o.ranks <= ranks && (best == nullptr || o.ranks > best->ranks)) best = &o;
-  if (best == nullptr) p.custom = p.best_of_both = false;
-  else p.one_shot_t0_us = best->t0_us, p.one_shot_GBps = best->rate_GBps;
-  return p;
-}
-
 CommCost faster_links(CommCost c, double factor) {
   c.wire_GBps *= factor;
   c.ll128_rate_GBps *= factor;
@@ -30,151 +19,155 @@ CommCost faster_links(CommCost c, double factor) {
 
 }  // namespace
 
-Writer::Writer(const Case& c, const GpuSpec& gpu, const LowerOptions& options)
-    : case_(c), gpu_(gpu), options_(options), comm_cost_(faster_links(c.profile.comm, options.tweaks.links)),
-      link_bytes_(c.machine->links.size(), 0.0) {
-  const auto& gpus = c.experiment.gpus;
-  if (gpus.size() > 1) comm_ = communicator(*c.machine, *c.routes, gpus);
-  policy_ = policy_for(c.stack, static_cast<int>(gpus.size()));
-  policy_.one_shot_GBps *= options.tweaks.links;
-  bool identical = true;
-  for (std::size_t r = 0; r < gpus.size(); ++r) identical = identical && speed(static_cast<int>(r)) == speed(0);
-  if (!identical) options_.fold = false;
-  ranks_.resize(options_.fold ? 1 : gpus.size());
+Writer::Writer(const Case& c, const GpuSpec& gpu, const Layout& layout, const LowerOptions& options)
+    : case_(c), gpu_(gpu), layout_(layout), options_(options), micro_batches_(layout.micro_batches),
+      comm_cost_(faster_links(c.profile.comm, options.tweaks.links)), link_bytes_(c.machine->links.size(), 0.0) {
+  play_ranks();
+  chains_.resize(played_.size() * static_cast<std::size_t>(micro_batches_));
 }
 
-double Writer::speed(int rank) const {
-  const auto& all = case_.machine->gpu_speed;
-  const auto gpu = static_cast<std::size_t>(case_.experiment.gpus[static_cast<std::size_t>(rank)]);
-  return gpu < all.size() ? all[gpu] : 1.0;
+bool Writer::identical_ranks() const {
+  const auto& speeds = case_.machine->gpu_speed;
+  for (const int gpu : case_.experiment.gpus)
+    if (static_cast<std::size_t>(gpu) < speeds.size() && speeds[static_cast<std::size_t>(gpu)] != 1) return false;
+  if (layout_.dp == 1) return true;
+  // Groups that exchange tokens by flows, or that hold unequal batches, are played one by one.
+  if (layout_.experts_across_groups) return false;
+  const Batch first = slice(case_.experiment.batch, 0, layout_.dp), last = slice(case_.experiment.batch, layout_.dp - 1, layout_.dp);
+  return first.sequences == last.sequences && case_.experiment.batch.context.size() == 1;
 }
 
-std::uint16_t Writer::name_of_item(const std::string& name) { return builder_.name(name); }
-
-PathUse& Writer::use(const std::string& path) {
-  PathUse& u = uses_[path];
-  u.path = path;
-  return u;
+void Writer::play_ranks() {
+  folded_ = options_.fold && layout_.ranks_per_stage() > 1 && identical_ranks();
+  const auto& speeds = case_.machine->gpu_speed;
+  for (int s = 0; s < layout_.pp; ++s)
+    for (int g = 0; g < (folded_ ? 1 : layout_.dp); ++g)
+      for (int t = 0; t < (folded_ ? 1 : layout_.tp); ++t) {
+        const int gpu = case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(s, g, t))];
+        const bool given = static_cast<std::size_t>(gpu) < speeds.size();
+        played_.push_back({s, g, t, gpu, given ? speeds[static_cast<std::size_t>(gpu)] : 1.0});
+      }
 }
 
-void Writer::append(int rank, Stream stream, const Item& item, Time duration, int layer) {
-  Rank& r = ranks_[static_cast<std::size_t>(rank)];
-  const Label label{name_of_item(item.name), static_cast<std::int16_t>(layer), static_cast<std::int16_t>(rank), -1};
-  const OpId op = builder_.compute(server(rank, stream), duration, item.category, label);
-  OpId& last = stream == kMain ? r.main : stream == kAux ? r.aux : r.host;
+std::vector<int> Writer::stage_ranks(int stage) const {
+  std::vector<int> out;
+  for (std::size_t i = 0; i < played_.size(); ++i)
+    if (played_[i].stage == stage) out.push_back(static_cast<int>(i));
+  return out;
+}
+
+int Writer::label_of(const Item& item) {
+  if (item.label < 0) item.label = builder_.name(item.name);
+  return item.label;
+}
+
+int Writer::use_of(const std::string& path) {
+  const auto [found, is_new] = use_numbers_.emplace(path, static_cast<int>(uses_.size()));
+  if (is_new) {
+    uses_.emplace_back();
+    uses_.back().path = path;
+  }
+  return found->second;
+}
+
+void Writer::count(int use, double us, double spread, bool outside, bool is_part) {
+  PathUse& u = uses_[static_cast<std::size_t>(use)];
+  u.calls += is_part ? 0 : 1;
+  u.outside += outside && !is_part ? 1 : 0;
+  u.time_us += us;
+  u.spread = std::max(u.spread, spread);
+}
+
+OpId Writer::append(int rank, int micro, Stream stream, const Item& item, double us, int layer) {
+  Chain& c = chain(rank, micro);
+  const Label label{static_cast<std::uint16_t>(label_of(item)), static_cast<std::int16_t>(layer), static_cast<std::int16_t>(rank), -1};
+  const OpId op = builder_.compute(server(rank, stream), from_us(us), item.category, label);
+  OpId& last = stream == kAux ? c.aux : stream == kHost ? c.host : c.main;
   // The second stream starts from where the main stream stands when it is first used.
-  const OpId before = stream == kAux && last == kNoOp ? r.main : last;
+  const OpId before = stream == kAux && last == kNoOp ? c.main : last;
   if (before != kNoOp) builder_.order(before, op);
-  if (stream == kMain && r.host_pending) {
-    builder_.order(r.host, op);
-    r.host_pending = false;
+  if (stream != kHost && c.host_pending) {
+    builder_.order(c.host, op);
+    c.host_pending = false;
   }
   last = op;
   facts_.push_back({item.cost.flop, item.cost.dram_bytes, item.cost.compute, item.replicated});
+  return op;
 }
 
-void Writer::kernel(const Item& item, int layer) {
-  const double faster = options_.tweaks.faster[static_cast<std::size_t>(item.category)];
-  const double us = item.cost.time_us / faster;
-  if (!item.path.empty()) {
-    PathUse& u = use(item.path);
-    u.calls += item.part ? 0 : 1;
-    u.time_us += us;
-    u.spread = std::max(u.spread, item.cost.spread);
-    u.outside += item.cost.in_range || item.part ? 0 : 1;
-  }
-  if (item.aux_stream) aux_memory_us_ += item.cost.memory_us / faster;
-  Item gap;
-  gap.name = "graph gap";
-  gap.category = Category::host;
-  const bool graph = case_.stack.launch.mode != GraphMode::eager;
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const int rank = static_cast<int>(r);
-    const Stream stream = item.aux_stream ? kAux : kMain;
-    if (item.timed_alone && graph && case_.stack.launch.node_gap_us > 0)
-      append(rank, stream, gap, from_us(case_.stack.launch.node_gap_us / options_.tweaks.faster[static_cast<std::size_t>(Category::host)]), layer);
-    append(rank, stream, item, from_us(us / speed(rank)), layer);
-  }
+double Writer::prefetch_gain_us(Chain& c, const Item& item) {
+  if (c.prefetched_bytes <= 0 || item.cost.dram_bytes <= 0) return 0;
+  const double bytes = std::min(c.prefetched_bytes, item.cost.dram_bytes);
+  c.prefetched_bytes = 0;
+  // What is left of the kernel cannot be shorter than its launch and its tiles.
+  const double saved = item.cost.memory_us * bytes / item.cost.dram_bytes;
+  return std::min(saved, std::max(0.0, item.cost.time_us - item.cost.launch_us - item.cost.compute_us));
 }
 
-void Writer::join_aux() {
-  for (Rank& r : ranks_) {
-    if (r.aux == kNoOp) continue;
-    const OpId both = builder_.join({});
-    facts_.push_back({});
-    builder_.order(r.aux, both);
-    builder_.order(r.main, both);
-    r.main = both;
-    r.aux = kNoOp;
+void Writer::kernel(int rank, int micro, const Item& item, int layer, double time_us) {
+  Chain& c = chain(rank, micro);
+  double us = time_us >= 0 ? time_us : item.cost.time_us;
+  if (case_.stack.l2_prefetch && !item.aux_stream) us -= prefetch_gain_us(c, item);
+  us /= faster(item.category);
+  if (layout_.overlap == Overlap::two_batch) us *= 1 + case_.stack.comm.sm_share;
+  if (!item.path.empty() && is_counted(rank, micro)) {
+    if (item.use < 0) item.use = use_of(item.path);
+    count(item.use, us, item.cost.spread, !item.cost.in_range, item.part);
   }
+  if (item.aux_stream) c.aux_memory_us += item.cost.memory_us / faster(item.category);
+  const Stream stream = item.aux_stream ? kAux : kMain;
+  const double gap_us = case_.stack.launch.node_gap_us;
+  if (item.timed_alone && gap_us > 0 && case_.stack.launch.mode != GraphMode::eager) {
+    Item gap;
+    gap.name = "graph gap";
+    gap.category = Category::host;
+    append(rank, micro, stream, gap, gap_us / faster(Category::host), layer);
+  }
+  append(rank, micro, stream, item, us / played_[static_cast<std::size_t>(rank)].speed, layer);
 }
 
-void Writer::collective(const Item& item, int layer) {
-  const auto key = std::make_pair(static_cast<int>(item.op), item.bytes);
-  auto found = collectives_.find(key);
-  if (found == collectives_.end())
-    found = collectives_.emplace(key, moe::collective(comm_cost_, comm_, item.op, item.bytes, policy_,
-                                                      case_.experiment.batch.sequences)).first;
-  const CollectiveCost& cost = found->second;
-  const double us = cost.time_us / options_.tweaks.faster[static_cast<std::size_t>(item.category)];
-  PathUse& u = use(std::string(moe::name_of(item.op)) + " " + cost.implementation);
-  ++u.calls;
-  u.time_us += us;
-  u.spread = cost.spread;
-  u.outside += cost.in_range ? 0 : 1;
-  u.reason = cost.reason;
-  add_ring_traffic(*case_.routes, comm_, cost.wire_bytes_per_hop, link_bytes_);
-  OpId arrived = kNoOp;
-  if (ranks_.size() > 1) {
-    arrived = builder_.join({});
-    facts_.push_back({});
-    for (const Rank& r : ranks_)
-      if (r.main != kNoOp) builder_.order(r.main, arrived);
-  }
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    if (arrived != kNoOp) ranks_[r].main = arrived;
-    append(static_cast<int>(r), kMain, item, from_us(us), layer);
-  }
+void Writer::join_streams(int rank, int micro) {
+  Chain& c = chain(rank, micro);
+  if (c.aux == kNoOp) return;
+  const OpId both = builder_.join({});
+  facts_.push_back({});
+  builder_.order(c.aux, both);
+  builder_.order(c.main, both);
+  c.main = both;
+  c.aux = kNoOp;
 }
 
-void Writer::write(const Item& item, int layer) {
-  if (item.what == Item::What::collective) {
-    join_aux();
-    collective(item, layer);
-  } else {
-    kernel(item, layer);
-  }
-}
-
-double Writer::take_aux_memory_us() { return std::exchange(aux_memory_us_, 0.0); }
-
-void Writer::host_launch(const char* name, double us, int layer) {
+void Writer::host_launch(int rank, int micro, const char* name, double us, int layer) {
   Item item;
   item.name = name;
   item.category = Category::host;
-  us /= options_.tweaks.faster[static_cast<std::size_t>(Category::host)];
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    append(static_cast<int>(r), kHost, item, from_us(us), layer);
-    ranks_[r].host_pending = true;
-  }
+  append(rank, micro, kHost, item, us / faster(Category::host), layer);
+  chain(rank, micro).host_pending = true;
 }
 
-void Writer::host_gap(double us) {
+void Writer::host_gap(int rank, int micro, double us) {
   Item item;
   item.name = "host gap";
   item.category = Category::host;
-  us /= options_.tweaks.faster[static_cast<std::size_t>(Category::host)];
-  join_aux();
-  if (us > 0)
-    for (std::size_t r = 0; r < ranks_.size(); ++r) append(static_cast<int>(r), kMain, item, from_us(us), -1);
+  if (us > 0) append(rank, micro, kMain, item, us / faster(Category::host), -1);
+}
+
+double Writer::take_aux_memory_us(int rank, int micro) { return std::exchange(chain(rank, micro).aux_memory_us, 0.0); }
+
+void Writer::mark_last_round() {
+  last_round_ = facts_.size();
+  for (const Chain& c : chains_)
+    if (c.main != kNoOp) before_last_round_.push_back(c.main);
+  for (PathUse& u : uses_) u.calls = u.outside = 0, u.time_us = 0;
+  std::fill(link_bytes_.begin(), link_bytes_.end(), 0.0);
 }
 
 Lowered Writer::finish() {
   Lowered out;
   out.program = builder_.seal();
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const std::string gpu = "gpu" + std::to_string(case_.experiment.gpus[r]);
-    for (const char* stream : {"", " aux", " host"}) out.resources.server_names.push_back(gpu + stream);
+  for (const Played& p : played_) {
+    const std::string gpu = "gpu" + std::to_string(p.gpu);
+    for (const char* stream : {"", " aux", " comm", " host"}) out.resources.server_names.push_back(gpu + stream);
   }
   for (const Link& link : case_.machine->links) {
     out.resources.capacity.push_back(link.capacity * options_.tweaks.links);
@@ -182,10 +175,15 @@ Lowered Writer::finish() {
   }
   out.facts.reserve(facts_.size());
   for (const OpFacts& f : facts_) out.facts.push_back(f);
-  for (auto& [name, u] : uses_) out.paths.push_back(std::move(u));
+  for (PathUse& u : uses_)
+    if (u.time_us > 0 || u.calls > 0) out.paths.push_back(std::move(u));
   out.link_bytes = std::move(link_bytes_);
-  out.ranks = static_cast<int>(case_.experiment.gpus.size());
-  out.folded = options_.fold && out.ranks > 1;
+  out.ranks = layout_.ranks();
+  out.folded = folded_;
+  out.first_op = static_cast<OpId>(last_round_);
+  out.before = std::move(before_last_round_);
+  for (const Played& p : played_) out.stage_of_rank.push_back(p.stage);
+  out.micro_batches = micro_batches_;
   return out;
 }
 

@@ -1,7 +1,9 @@
-// How do items become ops of ranks? The writer keeps, for every rank, the op that the next kernel has to wait for.
+// How do items become ops of ranks? For every rank and micro-batch the writer keeps the op that the next kernel has to
+// wait for.
 //
-// Streams of a rank: main, aux (shared experts beside routed ones) and host (launches and gaps). A collective starts
-// on all ranks when the last one arrives. Folded: all ranks do the same, so one stands for all of them.
+// Streams of a rank: main, aux (shared experts beside routed ones), comm (collectives, where two half batches overlap)
+// and host (launches and gaps). A collective starts on all its ranks when the last one arrives.
+// Folded: ranks of a stage that all do the same are played by one of them.
 #pragma once
 #include <map>
 #include <string>
@@ -12,49 +14,90 @@
 
 namespace moe {
 
+/// A rank that is played.
+struct Played {
+  int stage = 0, group = 0, lane = 0;
+  int gpu = 0;       ///< number on the machine
+  double speed = 1;  ///< 1: nominal
+};
+
 class Writer {
  public:
-  Writer(const Case& c, const GpuSpec& gpu, const LowerOptions& options);
+  Writer(const Case& c, const GpuSpec& gpu, const Layout& layout, const LowerOptions& options);
 
-  /// One item of a recipe on every rank.
-  void write(const Item& item, int layer);
-  /// Host work of `us` that ends before the next kernel may start (eager launch).
-  void host_launch(const char* name, double us, int layer);
+  const std::vector<Played>& played() const { return played_; }
+  bool folded() const { return folded_; }
+  /// Positions in played() of one stage.
+  std::vector<int> stage_ranks(int stage) const;
+
+  /// One kernel on one rank. `time_us` replaces the item's cost where it is given.
+  void kernel(int rank, int micro, const Item& item, int layer, double time_us = -1);
+  /// A collective among ranks of one stage: `members` are the played ones, `gpus` all of them in ring order.
+  void collective(const std::vector<int>& members, const std::vector<int>& gpus, int micro, const Item& item, int layer);
+  /// Bytes that travel between played ranks, all at once: bytes[i][j] from members[i] to members[j]. Every rank spends
+  /// `launch_us`, then its flows share the links; a rank goes on when all that it sends and receives has arrived.
+  void exchange(const std::vector<int>& members, int micro, const std::vector<std::vector<double>>& bytes,
+                const Item& item, double launch_us, int layer);
+  /// Activations of a micro-batch move to the next stage: `bytes` from every lane to its counterpart.
+  void hand_off(int from_stage, int micro, double bytes);
+  /// The first op of `micro` on stage 0 waits for its last op on the last stage: the next token needs the last one.
+  void next_round(int micro);
+  void join_streams(int rank, int micro);
+  /// Host work of `us` that ends before the next kernel of the rank may start.
+  void host_launch(int rank, int micro, const char* name, double us, int layer);
   /// Time of the host after the last kernel, before the next step.
-  void host_gap(double us);
-  /// Time that the bytes of the kernels on the second stream take, since the last call. Both streams read the same
-  /// DRAM, so the main stream's kernels that run beside them last longer by it.
-  double take_aux_memory_us();
+  void host_gap(int rank, int micro, double us);
+  /// Time that the bytes of the second stream's kernels take, since the last call. Both streams read the same DRAM, so
+  /// the main stream's kernels that run beside them last longer by it.
+  double take_aux_memory_us(int rank, int micro);
+  /// Everything written from here on belongs to the round that is measured.
+  void mark_last_round();
   Lowered finish();
 
  private:
-  struct Rank {
+  struct Chain {
     OpId main = kNoOp, aux = kNoOp, host = kNoOp;
-    bool host_pending = false;  ///< the next kernel waits for `host`
+    bool host_pending = false;   ///< the next kernel waits for `host`
+    double aux_memory_us = 0;
+    double prefetched_bytes = 0; ///< weights that an idle memory fetched into L2 during the last collective
   };
-  enum Stream { kMain, kAux, kHost };
-  void kernel(const Item& item, int layer);
-  void collective(const Item& item, int layer);
-  void append(int rank, Stream stream, const Item& item, Time duration, int layer);
-  void join_aux();
-  PathUse& use(const std::string& path);
-  std::uint16_t name_of_item(const std::string& name);
-  ServerId server(int rank, Stream stream) const { return static_cast<ServerId>(rank * 3 + stream); }
-  double speed(int rank) const;
+  enum Stream { kMain, kAux, kComm, kHost, kStreams };
+  void play_ranks();
+  bool identical_ranks() const;
+  OpId append(int rank, int micro, Stream stream, const Item& item, double us, int layer);
+  double prefetch_gain_us(Chain& chain, const Item& item);
+  const Communicator& communicator_of(const std::vector<int>& gpus);
+  const CollectiveCost& cost_of(const Communicator& comm, const Item& item);
+  int label_of(const Item& item);
+  int use_of(const std::string& path);
+  /// Paths are counted for one rank of every stage, and in a pipeline for one micro-batch: what one token passes.
+  bool is_counted(int rank, int micro) const {
+    const Played& p = played_[static_cast<std::size_t>(rank)];
+    return p.group == 0 && p.lane == 0 && (micro == 0 || layout_.pp == 1);
+  }
+  void count(int use, double us, double spread, bool outside, bool is_part);
+  Chain& chain(int rank, int micro) { return chains_[static_cast<std::size_t>(rank * micro_batches_ + micro)]; }
+  ServerId server(int rank, Stream stream) const { return static_cast<ServerId>(rank * kStreams + stream); }
+  double faster(Category c) const { return options_.tweaks.faster[static_cast<std::size_t>(c)]; }
 
   const Case& case_;
   const GpuSpec& gpu_;
+  const Layout& layout_;
   LowerOptions options_;
+  int micro_batches_;
   CommCost comm_cost_;
-  Communicator comm_;
-  CollectivePolicy policy_;
   Builder builder_;
-  std::vector<Rank> ranks_;
+  bool folded_ = false;
+  std::vector<Played> played_;
+  std::vector<Chain> chains_;
   std::vector<OpFacts> facts_;
-  std::map<std::string, PathUse> uses_;
-  std::map<std::pair<int, double>, CollectiveCost> collectives_;  ///< by op and bytes: a step repeats few sizes
+  std::vector<PathUse> uses_;
+  std::map<std::string, int> use_numbers_;
+  std::map<std::vector<int>, Communicator> communicators_;
+  std::map<std::tuple<const Communicator*, int, double>, CollectiveCost> collectives_;
   std::vector<double> link_bytes_;
-  double aux_memory_us_ = 0;
+  std::size_t last_round_ = 0;
+  std::vector<OpId> before_last_round_;
 };
 
 }  // namespace moe

@@ -66,6 +66,16 @@ double absorbed_bytes(const std::vector<Layer>& layers, const Model& model, int 
   return bytes * kBf16Bytes / tp;
 }
 
+/// The model with the layers of one pipeline stage only.
+Model stage_of(const Model& model, const RankOptions& options) {
+  Model stage = model;
+  const auto n = static_cast<int>(model.layers.size());
+  const int end = options.end_layer < 0 ? n : options.end_layer;
+  MOE_CHECK(0 <= options.first_layer && options.first_layer <= end && end <= n, "a stage is a range of layers");
+  stage.layers.assign(model.layers.begin() + options.first_layer, model.layers.begin() + end);
+  return stage;
+}
+
 /// The blocks of all MTP layers, one after another.
 std::vector<Layer> mtp_layers(const Model& model) {
   std::vector<Layer> all;
@@ -114,16 +124,22 @@ double RankWeights::total() const { return moe::total(main) + absorbed_copy + mt
 
 RankWeights weights_on_rank(const Model& model, const Checkpoint& checkpoint, int tp, RankOptions options) {
   MOE_CHECK(tp >= 1, "tensor parallelism is at least 1");
-  const ParameterCount count = count_parameters(model);
+  const Model stage = stage_of(model, options);
+  ParameterCount count = count_parameters(stage);
+  if (!options.embedding) count.main[index(TensorClass::embed)] = 0;
+  if (!options.head) count.main[index(TensorClass::lm_head)] = 0;
   RankWeights weights;
-  weights.main = rank_bytes(count.main, model.layers, model, checkpoint.format, tp);
-  weights.absorbed_copy = absorbed_bytes(model.layers, model, tp);
+  weights.main = rank_bytes(count.main, stage.layers, model, checkpoint.format, tp);
+  if (options.expert_ranks > 0)
+    for (const TensorClass c : {TensorClass::routed_experts, TensorClass::expert_bias})
+      weights.main[index(c)] *= static_cast<double>(tp) / options.expert_ranks;
+  weights.absorbed_copy = absorbed_bytes(stage.layers, model, tp);
   if (options.with_mtp && checkpoint.has_mtp) {
     const std::vector<Layer> blocks = mtp_layers(model);
     weights.mtp = total(rank_bytes(count.mtp, blocks, model, checkpoint.mtp_format, tp)) +
                   absorbed_bytes(blocks, model, tp);
   }
-  if (checkpoint.has_vision)
+  if (checkpoint.has_vision && options.embedding)
     weights.vision = model.vision_params * kBf16Bytes / (options.vision_sharded ? tp : 1);
   return weights;
 }

@@ -82,6 +82,11 @@ struct RankWeights {
 struct RankOptions {
   bool with_mtp = false;
   bool vision_sharded = false;  ///< engines replicate the vision tower unless told otherwise
+  int expert_ranks = 0;         ///< ranks that divide the routed experts among them; 0: tp
+  int first_layer = 0;          ///< pipeline stage: layers [first_layer, end_layer)
+  int end_layer = -1;           ///< -1: all that follow
+  bool embedding = true;        ///< the stage holds the embedding (and the vision tower)
+  bool head = true;             ///< the stage holds final norm and output head
 };
 /// Norms, routers, the DSA indexer, latent projections, compressors, hyper-connections, the MTP input
 /// projection and the down-projections of MLA are replicated; KV heads are repeated when there are fewer than

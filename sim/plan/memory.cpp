@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/check.hpp"
 
@@ -23,32 +24,72 @@ double share_on_rank(const Attention& a, int tp) {
   }
 }
 
-}  // namespace
+/// What the cache of one stage costs a rank: per token, per sequence, and per sequence of the batch's mean length.
+struct StageKv {
+  double per_token = 0, fixed = 0, per_mean_sequence = 0;
+};
 
-Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Plan& plan, KvDtype kv, const Batch& batch,
-                 const GpuSpec& gpu, double fraction, double reserve_bytes) {
-  Memory out;
-  double per_mean_sequence = 0;
-  RankMemory rank;
-  rank.weights_bytes = weights_on_rank(model, checkpoint, plan.tp, {}).total();
-  rank.reserve_bytes = reserve_bytes;
-  rank.budget_bytes = fraction * gpu.memory_bytes;
-  for (const Layer& l : model.layers) {
+StageKv kv_of_stage(const Model& model, const Layout& layout, int stage, KvDtype kv, const Batch& batch) {
+  StageKv out;
+  for (int i = layout.first_layer[static_cast<std::size_t>(stage)]; i < layout.first_layer[static_cast<std::size_t>(stage) + 1]; ++i) {
+    const Layer& l = model.layers[static_cast<std::size_t>(i)];
     const Attention& a = model.attention_of(l);
     const KvLayer layer = kv_of_layer(a, kv, l.indexer);
-    const double share = share_on_rank(a, plan.tp);
+    const double share = share_on_rank(a, layout.tp);
+    const double split = layer.window > 0 ? 1 : layout.dcp;  // windows stay whole
     const double tokens = layer.window > 0 ? batch.mean_capped(layer.window) : batch.mean_context();
-    per_mean_sequence += share * (layer.bytes_per_token * tokens + layer.state_bytes);
-    if (layer.window > 0) out.kv_fixed_per_sequence += share * layer.bytes_per_token * layer.window;
-    else out.kv_bytes_per_token += share * layer.bytes_per_token;
-    out.kv_fixed_per_sequence += share * layer.state_bytes;
+    out.per_mean_sequence += share * (layer.bytes_per_token * tokens / split + layer.state_bytes);
+    if (layer.window > 0) out.fixed += share * layer.bytes_per_token * layer.window;
+    else out.per_token += share * layer.bytes_per_token / split;
+    out.fixed += share * layer.state_bytes;
   }
-  rank.kv_bytes = per_mean_sequence * batch.sequences;
-  out.ranks.assign(static_cast<std::size_t>(plan.gpus()), rank);
-  const double left = rank.budget_bytes - rank.reserve_bytes - rank.weights_bytes;
-  const double for_tokens = left - out.kv_fixed_per_sequence * batch.sequences;
-  if (out.kv_bytes_per_token > 0) out.kv_capacity_tokens = std::max(0.0, std::floor(for_tokens / out.kv_bytes_per_token));
-  if (per_mean_sequence > 0) out.largest_batch = std::max(0.0, std::floor(left / per_mean_sequence));
+  return out;
+}
+
+/// The fullest group's share of the batch.
+Batch largest_group(const Batch& batch, int groups) {
+  Batch fullest = slice(batch, 0, groups);
+  for (int g = 1; g < groups; ++g) {
+    const Batch other = slice(batch, g, groups);
+    if (other.total_context() > fullest.total_context()) fullest = other;
+  }
+  return fullest;
+}
+
+}  // namespace
+
+Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Layout& layout, KvDtype kv, const Batch& batch,
+                 const GpuSpec& gpu, double fraction, double reserve_bytes) {
+  Memory out;
+  out.kv_capacity_tokens = out.largest_batch = std::numeric_limits<double>::infinity();
+  const Batch fullest = largest_group(batch, layout.dp);
+  for (int s = 0; s < layout.pp; ++s) {
+    RankOptions options;
+    options.expert_ranks = layout.moe_tp * layout.moe_ep;
+    options.first_layer = layout.first_layer[static_cast<std::size_t>(s)];
+    options.end_layer = layout.first_layer[static_cast<std::size_t>(s) + 1];
+    options.embedding = s == 0;
+    options.head = s == layout.pp - 1;
+    RankMemory rank;
+    rank.weights_bytes = weights_on_rank(model, checkpoint, layout.tp, options).total();
+    rank.reserve_bytes = reserve_bytes;
+    rank.budget_bytes = fraction * gpu.memory_bytes;
+    const double left = rank.budget_bytes - rank.reserve_bytes - rank.weights_bytes;
+    const StageKv most = kv_of_stage(model, layout, s, kv, fullest);
+    if (most.per_token > 0)
+      out.kv_capacity_tokens = std::min(out.kv_capacity_tokens,
+                                        layout.dp * std::floor((left - most.fixed * fullest.sequences) / most.per_token));
+    if (most.per_mean_sequence > 0)
+      out.largest_batch = std::min(out.largest_batch, layout.dp * std::floor(left / most.per_mean_sequence));
+    if (most.per_token > out.kv_bytes_per_token) out.kv_bytes_per_token = most.per_token;
+    if (most.fixed > out.kv_fixed_per_sequence) out.kv_fixed_per_sequence = most.fixed;
+    for (int g = 0; g < layout.dp; ++g) {
+      const Batch group = slice(batch, g, layout.dp);
+      rank.kv_bytes = group.sequences > 0 ? kv_of_stage(model, layout, s, kv, group).per_mean_sequence * group.sequences : 0;
+      out.ranks.insert(out.ranks.end(), static_cast<std::size_t>(layout.tp), rank);
+    }
+  }
+  for (double* v : {&out.kv_capacity_tokens, &out.largest_batch}) *v = std::isfinite(*v) ? std::max(0.0, *v) : 0;
   return out;
 }
 

@@ -21,15 +21,18 @@ struct RankMemory {
 
 struct Memory {
   std::vector<RankMemory> ranks;
-  double kv_bytes_per_token = 0;    ///< on one rank, layers that keep every token
-  double kv_fixed_per_sequence = 0; ///< on one rank: windows once full, recurrent state
+  double kv_bytes_per_token = 0;    ///< on the fullest rank, layers that keep every token
+  double kv_fixed_per_sequence = 0; ///< on the fullest rank: windows once full, recurrent state
   double kv_capacity_tokens = 0;    ///< that the cache holds for the running number of sequences; 0: none
   double largest_batch = 0;         ///< sequences of the batch's mean context that fit
 };
 
-/// Memory of a dense tensor-parallel plan. `fraction` of `gpu.memory_bytes` is the engine's, `reserve_bytes` of that is
-/// not for weights or KV.
-Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Plan& plan, KvDtype kv, const Batch& batch,
+/// Memory of every rank of one replica (stage by stage, group by group). `fraction` of `gpu.memory_bytes` is the
+/// engine's, `reserve_bytes` of that is not for weights or KV. `batch` is that of the replica.
+///   weights   of the stage's layers, divided as the plan says (model/sizes.hpp, weights_on_rank)
+///   KV        of the group's sequences: MLA latent whole, KV heads divided by tp; tokens divided by dcp
+///   capacity  tokens of all groups together, limited by the rank with the least room; dcp multiplies it
+Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Layout& layout, KvDtype kv, const Batch& batch,
                  const GpuSpec& gpu, double fraction, double reserve_bytes);
 
 /// Throws Infeasible("memory") that says by how much and on which GPU the batch does not fit.

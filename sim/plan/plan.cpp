@@ -2,6 +2,9 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+#include <numeric>
+
 namespace moe {
 
 void bind_plan(Fields& f, Plan& p) {
@@ -9,12 +12,34 @@ void bind_plan(Fields& f, Plan& p) {
     f.integer(key, into, Need::optional, Range::between(1, 4096), help);
   };
   degree("tp", p.tp, "tensor parallel: GPUs that share every layer");
-  degree("ep", p.ep, "expert parallel: GPUs over which whole experts are spread");
+  degree("ep", p.ep, "expert parallel: GPUs over which whole experts are spread, inside tp or across tp x dp");
   degree("dp", p.dp, "attention data parallel: groups with a KV cache of their own");
   degree("pp", p.pp, "pipeline stages");
-  degree("dcp", p.dcp, "decode context parallel: GPUs over which the KV cache is split by token");
-  degree("moe_tp", p.moe_tp, "GPUs that slice each expert, where it differs from tp");
-  degree("moe_ep", p.moe_ep, "GPUs over which experts are spread inside the tensor-parallel group");
+  degree("dcp", p.dcp, "decode context parallel: GPUs of a group over which the KV cache is split by token");
+  degree("moe_tp", p.moe_tp, "slices of each expert, where it differs from (tp or tp x dp) / ep");
+  degree("moe_ep", p.moe_ep, "the same as ep");
+  degree("replicas", p.replicas, "independent instances that share the batch evenly");
+  f.integer("micro_batches", p.micro_batches, Need::optional, Range::between(0, 64),
+            "batches in flight in a pipeline; 0: one per stage");
+  f.numbers("stage_layers", p.stage_layers, Unit::count, Need::optional, Range::positive(),
+            "layers of each pipeline stage; default: as even as possible");
+  f.choice("overlap", p.overlap, {"none", "single_batch", "two_batch"}, Need::optional,
+           "two_batch: the batch runs as two halves, one communicates while the other computes");
+  if (p.ep > 1 && p.moe_ep > 1 && p.ep != p.moe_ep) f.error("moe_ep", "`ep` and `moe_ep` are the same thing and differ");
+  if (p.pp == 1 && !p.stage_layers.empty()) f.warning("stage_layers", "`stage_layers` has no effect with pp 1");
+  if (p.pp == 1 && p.micro_batches > 1 && p.overlap != Overlap::two_batch)
+    f.warning("micro_batches", "`micro_batches` above 1 only costs time with pp 1");
+}
+
+std::string plan_text(const Plan& p) {
+  std::string out = fmt::format("TP {}", p.tp);
+  const std::pair<const char*, int> others[] = {{"EP", std::max(p.ep, p.moe_ep)}, {"MoE-TP", p.moe_tp}, {"DP", p.dp},
+                                                {"PP", p.pp}, {"DCP", p.dcp}, {"replicas", p.replicas}};
+  for (const auto& [name, degree] : others)
+    if (degree > 1) out += fmt::format(" · {} {}", name, degree);
+  if (p.overlap == Overlap::two_batch) out += " · two batches in flight";
+  if (p.overlap == Overlap::single_batch) out += " · single-batch overlap";
+  return out;
 }
 
 namespace {
@@ -63,27 +88,56 @@ void check_width(int width, int tp, Format format, const char* what, std::vector
                               group == 128 ? "128-wide tiles" : "scale groups", what, width, tp, width / tp, group));
 }
 
+void check_experts(const Plan& plan, const Layout& l, const Mlp& m, std::vector<std::string>& out) {
+  const int ranks = l.experts_across_groups ? plan.tp * plan.dp : plan.tp;
+  if (l.moe_tp * l.moe_ep != ranks)
+    out.push_back(fmt::format("experts: moe_tp {} x moe_ep {} is not the {} ranks that share them ({})", l.moe_tp,
+                              l.moe_ep, ranks, l.experts_across_groups ? "tp x dp" : "tp"));
+  if (m.experts % l.moe_ep != 0)
+    out.push_back(fmt::format("experts: {} experts do not divide over ep {}", m.experts, l.moe_ep));
+}
+
+void check_context_parallel(const Plan& plan, const Attention& a, std::vector<std::string>& out) {
+  if (plan.dcp == 1) return;
+  if (plan.tp % plan.dcp != 0) out.push_back(fmt::format("dcp: {} does not divide tp {}", plan.dcp, plan.tp));
+  if (a.kind == Attention::Kind::gqa && plan.dcp > std::max(1, plan.tp / a.kv_heads))
+    out.push_back(fmt::format("dcp: {} is more than the {} ranks that repeat each of {} KV heads at tp {}", plan.dcp,
+                              std::max(1, plan.tp / a.kv_heads), a.kv_heads, plan.tp));
+}
+
+void check_stages(const Plan& plan, const Model& model, std::vector<std::string>& out) {
+  const auto layers = static_cast<int>(model.layers.size());
+  if (plan.pp > layers) out.push_back(fmt::format("layers: {} layers cannot fill {} stages", layers, plan.pp));
+  if (plan.stage_layers.empty() || plan.pp == 1) return;
+  const double sum = std::accumulate(plan.stage_layers.begin(), plan.stage_layers.end(), 0.0);
+  if (static_cast<int>(plan.stage_layers.size()) != plan.pp || static_cast<int>(sum) != layers)
+    out.push_back(fmt::format("layers: `stage_layers` gives {:.0f} layers in {} stages; the model has {} and the plan {}",
+                              sum, plan.stage_layers.size(), layers, plan.pp));
+}
+
 }  // namespace
 
 std::vector<std::string> broken_rules(const Plan& plan, const Model& model, const Checkpoint& checkpoint) {
   std::vector<std::string> out;
+  const Layout l = layout_of(plan, model);
   auto format = [&](TensorClass c) { return checkpoint.format[static_cast<std::size_t>(c)]; };
-  for (const Attention& a : model.attention) check_attention(a, plan.tp, out);
+  for (const Attention& a : model.attention) {
+    check_attention(a, plan.tp, out);
+    check_context_parallel(plan, a, out);
+  }
   for (const Mlp& m : model.mlp) {
     if (m.kind == Mlp::Kind::dense)
       check_width(m.intermediate, plan.tp, format(TensorClass::dense_mlp), "dense MLP width", out);
     if (m.kind != Mlp::Kind::moe) continue;
-    check_width(m.expert_intermediate, plan.tp, format(TensorClass::routed_experts), "expert width", out);
+    check_width(m.expert_intermediate, l.moe_tp, format(TensorClass::routed_experts), "expert width", out);
     check_width(m.shared_intermediate, plan.tp, format(TensorClass::shared_experts), "shared expert width", out);
+    check_experts(plan, l, m, out);
   }
+  check_stages(plan, model, out);
   return out;
 }
 
-std::string not_simulated(const Plan& plan, const Model& model) {
-  const std::pair<const char*, int> later[] = {{"ep", plan.ep},   {"dp", plan.dp},         {"pp", plan.pp},
-                                               {"dcp", plan.dcp}, {"moe_tp", plan.moe_tp}, {"moe_ep", plan.moe_ep}};
-  for (const auto& [name, degree] : later)
-    if (degree != 1) return fmt::format("plan.{} = {} is not simulated yet; this version runs tp with all others 1", name, degree);
+std::string not_simulated(const Plan&, const Model& model) {
   for (const Attention& a : model.attention)
     if (a.kind == Attention::Kind::mamba2 || a.kind == Attention::Kind::dsv4)
       return fmt::format("attention block `{}` of {} ({}) is not simulated yet", a.name, model.name,

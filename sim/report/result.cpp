@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
 
 #include "timeline/fingerprint.hpp"
@@ -11,22 +12,47 @@
 namespace moe {
 namespace {
 
-/// Sums over the ops of one rank (folded: the one that stands for all).
-struct RankWork {
-  double dram_bytes = 0, unreplicated_bytes = 0, peak_seconds = 0;
+/// Sums over the ops of the measured round.
+struct Work {
+  double dram_bytes = 0, unreplicated_bytes = 0;  ///< that one token's pass has to read: fullest rank of each stage
+  double peak_seconds = 0;                        ///< FLOPs over the peak of their type, mean over ranks
 };
 
-RankWork work_of_rank(const Lowered& l, const GpuSpec& gpu, int rank) {
-  RankWork sum;
-  for (std::size_t i = 0; i < l.facts.size(); ++i) {
+Work work_of(const Lowered& l, const GpuSpec& gpu) {
+  struct Rank {
+    double bytes = 0, unreplicated = 0, peak_seconds = 0;
+  };
+  std::vector<Rank> ranks(l.stage_of_rank.size());
+  for (std::size_t i = index(l.first_op); i < l.facts.size(); ++i) {
     const OpId op = static_cast<OpId>(i);
-    if (l.program.label[op].source != rank) continue;
     const OpFacts& f = l.facts[op];
-    sum.dram_bytes += f.dram_bytes;
-    sum.unreplicated_bytes += f.replicated ? f.dram_bytes / l.ranks : f.dram_bytes;
-    if (f.flop > 0 && peak_flops(gpu, f.compute) > 0) sum.peak_seconds += f.flop / peak_flops(gpu, f.compute);
+    if (l.program.kind[op] != Kind::compute) continue;
+    Rank& r = ranks[static_cast<std::size_t>(l.program.label[op].source)];
+    r.bytes += f.dram_bytes / l.micro_batches;
+    r.unreplicated += (f.replicated ? f.dram_bytes / l.ranks : f.dram_bytes) / l.micro_batches;
+    if (f.flop > 0 && peak_flops(gpu, f.compute) > 0) r.peak_seconds += f.flop / peak_flops(gpu, f.compute);
   }
+  Work sum;
+  std::map<int, Rank> fullest;
+  for (std::size_t r = 0; r < ranks.size(); ++r) {
+    Rank& stage = fullest[l.stage_of_rank[r]];
+    stage.bytes = std::max(stage.bytes, ranks[r].bytes);
+    stage.unreplicated = std::max(stage.unreplicated, ranks[r].unreplicated);
+    sum.peak_seconds += ranks[r].peak_seconds / static_cast<double>(ranks.size());
+  }
+  for (const auto& [stage, r] : fullest) sum.dram_bytes += r.bytes, sum.unreplicated_bytes += r.unreplicated;
   return sum;
+}
+
+/// The part of the critical path that lies in the measured round.
+std::vector<Segment> measured(const std::vector<Segment>& path, Time from) {
+  std::vector<Segment> out;
+  for (Segment s : path) {
+    if (s.to <= from) continue;
+    s.from = std::max(s.from, from);
+    out.push_back(s);
+  }
+  return out;
 }
 
 void add_links(const Case& c, const Lowered& l, const Timeline& t, const PathTotals& path, Result& r) {
@@ -50,19 +76,23 @@ void add_links(const Case& c, const Lowered& l, const Timeline& t, const PathTot
 
 void add_step(const Case& c, Lowered l, Result& r, bool first) {
   Timeline t = run(l.program, l.resources, Sharing::max_min);
-  const PathTotals path = totals(l.program, l.resources, critical_path(l.program, t));
+  const Time began = step_start(l, t), step = t.makespan - began;
+  const PathTotals path = totals(l.program, l.resources, measured(critical_path(l.program, t), began));
   for (std::size_t i = 0; i < r.breakdown_ms.size(); ++i)
     r.breakdown_ms[i] += to_ms(path.work[i] + path.sharing[i]);
-  r.steps_ms.push_back(to_ms(t.makespan));
+  r.steps_ms.push_back(to_ms(step));
   const bool shares = t.solves > 0;  // without flows both models are the same
-  r.contention_ms += shares ? to_ms(t.makespan - run(l.program, l.resources, Sharing::alone).makespan) : 0;
+  if (shares) {
+    const Timeline alone = run(l.program, l.resources, Sharing::alone);
+    r.contention_ms += to_ms(step - (alone.makespan - step_start(l, alone)));
+  }
   r.events += t.events;
   r.solves += t.solves;
   r.active_experts += l.active_experts;
-  const RankWork work = work_of_rank(l, c.profile.gpu, 0);
+  const Work work = work_of(l, c.profile.gpu);
   r.theoretical_min_ms += work.dram_bytes / c.profile.gpu.dram_Bps * 1e3;
   r.theoretical_min_unreplicated_ms += work.unreplicated_bytes / c.profile.gpu.dram_Bps * 1e3;
-  r.flops_pct_of_peak += work.peak_seconds * 1e3 / to_ms(t.makespan) * 100;
+  r.flops_pct_of_peak += work.peak_seconds * 1e3 / to_ms(step) * 100;
   if (!first) return;
   add_links(c, l, t, path, r);
   r.paths = l.paths;
@@ -94,18 +124,25 @@ void add_notes(const Case& c, Result& r) {
 
 }  // namespace
 
+Time step_start(const Lowered& l, const Timeline& t) {
+  Time from{0};
+  for (const OpId op : l.before) from = std::max(from, t.end[op]);
+  return from;
+}
+
 double step_ms(const Case& c, const Tweaks& tweaks, Sharing sharing) {
   LowerOptions o;
   o.tweaks = tweaks;
   const Lowered l = lower_step(c, o);
-  return to_ms(run(l.program, l.resources, sharing).makespan);
+  const Timeline t = run(l.program, l.resources, sharing);
+  return to_ms(t.makespan - step_start(l, t));
 }
 
 Result evaluate(const Case& c, const EvaluateOptions& options) {
   const auto before = std::chrono::steady_clock::now();
   Result r;
   const Experiment& e = c.experiment;
-  r.memory = memory_of(c.model, c.weights(), e.plan, e.kv_dtype, e.batch, c.profile.gpu,
+  r.memory = memory_of(c.model, c.weights(), layout_of(e.plan, c.model), e.kv_dtype, slice(e.batch, 0, e.plan.replicas), c.profile.gpu,
                        e.memory_fraction > 0 ? e.memory_fraction : c.stack.memory_fraction,
                        e.memory_reserve_bytes >= 0 ? e.memory_reserve_bytes : c.stack.reserve_bytes);
   check_fits(r.memory, e.gpus);

@@ -67,6 +67,9 @@ struct EvaluateOptions {
 /// Simulates a case. Throws Infeasible (does not fit, no route) or InputError (a kernel is missing).
 Result evaluate(const Case& c, const EvaluateOptions& options = {});
 
+/// When the measured round began: 0, or where a pipeline's round before it ended.
+Time step_start(const Lowered& l, const Timeline& t);
+
 /// Step time only, with one thing changed.
 double step_ms(const Case& c, const Tweaks& tweaks, Sharing sharing = Sharing::max_min);
 

@@ -18,8 +18,8 @@ std::string heading(const TextStyle& s, std::string_view title, std::string_view
 std::string headline(const Case& c, const Result& r) {
   const Experiment& e = c.experiment;
   const Memory& m = r.memory;
-  std::string out = fmt::format("{}   {} {} · {} GPUs of {} · TP {} · batch {} · context {:.0f}\n", e.name, c.model.name,
-                                e.checkpoint, e.gpus.size(), c.machine->name, e.plan.tp, e.batch.sequences,
+  std::string out = fmt::format("{}   {} {} · {} GPUs of {} · {} · batch {} · context {:.0f}\n", e.name, c.model.name,
+                                e.checkpoint, e.gpus.size(), c.machine->name, plan_text(e.plan), e.batch.sequences,
                                 e.batch.mean_context());
   if (!e.question.empty()) out += fmt::format("question   {}\n", e.question);
   TextTable t("lrl");

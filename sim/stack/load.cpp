@@ -103,6 +103,8 @@ void bind_all_reduce(Fields& f, Communication& c) {
                "extra barrier of the two-shot kernel");
     p.two_shot_extra_us = extra * 1e6;
     bind_one_shot(g, c);
+    g.number("sm_share", c.sm_share, Need::optional, Range::between(0, 0.5),
+             "share of the SMs that a collective takes from compute that runs beside it");
     g.flag("embedding", c.embedding_all_reduce, Need::optional, "vocab-parallel embedding adds one all-reduce");
     g.flag("fused_with_norm", c.fused_with_norm, Need::optional, "all-reduce, residual add and norm in one kernel");
   });
@@ -124,6 +126,10 @@ void bind_stack(Fields& f, Stack& s) {
       f.error("fused", fmt::format("`{}` cannot be fused", kernel),
               suggestion(kernel, {kFusable.begin(), kFusable.end()}));
   f.flag("shared_experts_stream", s.shared_experts_stream, Need::optional, "shared expert on a second stream");
+  f.flag("l2_prefetch", s.l2_prefetch, Need::optional, "fetches the next weights into L2 while a collective runs");
+  f.flag("persistent_experts", s.persistent_experts, Need::optional, "grouped GEMM without partial waves over the SMs");
+  f.number("expert_sparsity", s.expert_sparsity, Need::optional, Range::between(0.1, 1),
+           "share of the expert weights that is read; 2:4 structured sparsity: 0.5625 with its index bits");
   f.flag("sparse_attention", s.sparse_attention, Need::optional, "runs the model's sparse attention where it has one");
   f.section("sampling", Need::optional, "what picks the next token", [&](Fields& g) {
     g.integer("kernels", s.sampling_kernels, Need::optional, Range::at_least(1), "kernels per step");
@@ -132,6 +138,17 @@ void bind_stack(Fields& f, Stack& s) {
   });
   bind_launch(f, s.launch);
   bind_all_reduce(f, s.comm);
+  f.section("expert_exchange", Need::optional, "how routed tokens travel between data-parallel groups", [&](Fields& g) {
+    g.choice("by", s.comm.dispatch_all_to_all, {"all_gather", "all_to_all"}, Need::optional,
+             "all_gather (and reduce-scatter back) or all_to_all");
+    g.number("bytes_per_element", s.comm.dispatch_bytes, Need::optional, Range::between(0.5, 4),
+             "number format on the way to the experts; they return in 2 bytes");
+  });
+  f.section("pipeline", Need::optional, "hand-off between pipeline stages", [&](Fields& g) {
+    double seconds = 0;
+    g.quantity("host_per_handoff", seconds, Unit::time, Need::optional, Range::not_negative(), "host time of one hand-off");
+    s.comm.pipeline_us = seconds * 1e6;
+  });
   f.section("extra_cast", Need::optional, "a dtype cast over a foreign buffer, once per layer", [&](Fields& g) {
     g.quantity("bytes", s.extra_cast.bytes, Unit::bytes, Need::required, Range::positive(), "moved per call");
     g.text("layers", s.extra_cast.layers, Need::optional, "all, moe or dense");

@@ -37,6 +37,10 @@ struct Communication {
   std::vector<OneShot> one_shot;
   bool embedding_all_reduce = true;   ///< vocab-parallel embedding: one more all-reduce per step
   bool fused_with_norm = false;       ///< all-reduce, residual add and norm in one kernel
+  bool dispatch_all_to_all = false;   ///< routed tokens travel by all-to-all; false: all-gather and reduce-scatter
+  double dispatch_bytes = 2;          ///< per element on the way to the experts; they return in 2
+  double sm_share = 0.04;             ///< share of the SMs that a collective takes from compute beside it
+  double pipeline_us = 0;             ///< host time of a hand-off between pipeline stages
 };
 
 /// A pathological cast that some build runs once per layer over a buffer that is not the step's own data.
@@ -56,6 +60,9 @@ struct Stack {
   std::map<std::string, std::map<std::string, std::string>> kernels;
   std::vector<std::string> fused;     ///< small kernels that do not run on their own here (see kFusable)
   bool shared_experts_stream = false; ///< shared expert on a second stream
+  bool l2_prefetch = false;           ///< fetches the next weights into L2 while a collective runs
+  bool persistent_experts = false;    ///< grouped GEMM without partial waves
+  double expert_sparsity = 1;         ///< share of expert weights that is read (2:4 structured: 0.5 + index bits)
   bool sparse_attention = true;       ///< runs DSA where the model has it; false: dense attention over all tokens
   int sampling_kernels = 8;
   double sampling_passes = 5;         ///< fp32 passes over batch x vocabulary

@@ -65,7 +65,7 @@ Router::Router(const Routing& routing, int experts, int topk, int tokens, int pa
   std::vector<double> weight = popularity(routing, experts, topk, tokens, random_);
   // Walker's alias method (1977): O(1) per draw.
   const double mean = std::accumulate(weight.begin(), weight.end(), 0.0) / static_cast<double>(weight.size());
-  accept_.assign(weight.size(), 1.0);
+  accept_.assign(weight.size(), 0xffffffffu);
   other_.assign(weight.size(), 0);
   std::vector<std::uint32_t> small, large;
   for (std::uint32_t i = 0; i < weight.size(); ++i) {
@@ -75,7 +75,7 @@ Router::Router(const Routing& routing, int experts, int topk, int tokens, int pa
   while (!small.empty() && !large.empty()) {
     const std::uint32_t s = small.back(), l = large.back();
     small.pop_back();
-    accept_[s] = weight[s];
+    accept_[s] = static_cast<std::uint32_t>(weight[s] * 4294967295.0);
     other_[s] = l;
     weight[l] -= 1 - weight[s];
     if (weight[l] < 1) {
@@ -86,9 +86,9 @@ Router::Router(const Routing& routing, int experts, int topk, int tokens, int pa
 }
 
 std::uint32_t Router::pick() {
-  const auto n = static_cast<std::uint32_t>(rows_.size());
-  const std::uint32_t rank = random_.below(n);
-  if (uniform_ || random_.uniform() < accept_[rank]) return rank;
+  const std::uint64_t bits = random_.next();  // high half: the rank, low half: keep it or not
+  const auto rank = static_cast<std::uint32_t>(((bits >> 32) * rows_.size()) >> 32);
+  if (uniform_ || static_cast<std::uint32_t>(bits) <= accept_[rank]) return rank;
   return other_[rank];
 }
 

@@ -43,7 +43,7 @@ class Router {
 
   Random random_;
   int topk_, tokens_, padding_;
-  std::vector<double> accept_;           ///< alias method: probability to keep the drawn rank
+  std::vector<std::uint32_t> accept_;    ///< alias method: keep the drawn rank below this, of 2^32
   std::vector<std::uint32_t> other_;     ///< alias method: rank taken instead
   std::vector<std::uint32_t> expert_;    ///< rank of popularity -> expert, shuffled for every layer
   std::vector<int> rows_;

@@ -1,0 +1,155 @@
+// Where ranks of a stage meet: collectives, routed experts, and tokens that travel between groups.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "lower/step.hpp"
+
+namespace moe {
+namespace {
+
+/// A collective's ranks as (group, lane) in ring order.
+using Members = std::vector<std::pair<int, int>>;
+
+std::vector<Members> members_of(Scope scope, const Layout& l) {
+  std::vector<Members> out;
+  auto add = [&](int groups, int from_group, int lanes, int from_lane) {
+    Members m;
+    for (int g = 0; g < groups; ++g)
+      for (int t = 0; t < lanes; ++t) m.emplace_back(from_group + g, from_lane + t);
+    out.push_back(std::move(m));
+  };
+  if (scope == Scope::group)
+    for (int g = 0; g < l.dp; ++g) add(1, g, l.tp, 0);
+  else if (scope == Scope::context)
+    for (int g = 0; g < l.dp; ++g)
+      for (int t = 0; t < l.tp; t += l.dcp) add(1, g, l.dcp, t);
+  else if (scope == Scope::across)
+    for (int t = 0; t < l.tp; ++t) add(l.dp, 0, 1, t);
+  else add(l.dp, 0, l.tp, 0);
+  return out;
+}
+
+/// Expected tokens of `tokens` that have at least one of their `topk` experts on a rank that got `rows` of `all` rows.
+double tokens_with_expert(double tokens, double topk, double rows, double all) {
+  if (all <= 0) return 0;
+  return tokens * (1 - std::pow(std::max(0.0, 1 - rows / all), topk));
+}
+
+}  // namespace
+
+void Step::collective(int s, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer) {
+  const Scope scope = (*by_group[0])[k].scope;
+  for (const Members& members : members_of(scope, layout_)) {
+    std::vector<int> gpus, played;
+    for (const auto& [g, t] : members) {
+      gpus.push_back(case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(s, g, t))]);
+      if (writer_.folded() && (g > 0 || t > 0)) continue;
+      const std::size_t per_stage = writer_.folded() ? 1 : static_cast<std::size_t>(layout_.ranks_per_stage());
+      played.push_back(static_cast<int>(static_cast<std::size_t>(s) * per_stage) + (writer_.folded() ? 0 : g * layout_.tp + t));
+    }
+    if (played.empty()) continue;  // folded: the first group stands for all
+    const auto group = static_cast<std::size_t>(writer_.folded() ? 0 : members[0].first);
+    writer_.collective(played, gpus, micro, (*by_group[group])[k], layer);
+  }
+}
+
+Experts& Step::experts(int micro, int group) {
+  const auto key = std::make_tuple(mlp_, micro, group);
+  const auto found = experts_.find(key);
+  if (found != experts_.end()) return found->second;
+  int real = 0;
+  for (int g = 0; g < layout_.dp; ++g)
+    if (layout_.experts_across_groups || g == group) real += real_[static_cast<std::size_t>(micro * layout_.dp + g)];
+  const int all = rows_[static_cast<std::size_t>(micro)] * (layout_.experts_across_groups ? layout_.dp : 1);
+  // Groups that never meet draw alike: one of them stands for the others.
+  return experts_.emplace(key, prepare_experts(case_, case_.model.mlp[static_cast<std::size_t>(mlp_)], mlp_ + 8 * micro,
+                                               step_, real, all - real)).first->second;
+}
+
+void Step::routed(int s, int micro, int layer) {
+  const std::vector<int> ranks = writer_.stage_ranks(s);
+  if (layout_.experts_across_groups) return routed_across(micro, ranks, layer);
+  for (int g = 0; g < groups_played(); ++g) {
+    std::vector<int> mine;
+    for (const int r : ranks)
+      if (writer_.played()[static_cast<std::size_t>(r)].group == g) mine.push_back(r);
+    routed_in_group(micro, mine, experts(micro, g), layer);
+  }
+}
+
+void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer) {
+  const std::vector<int>& rows = e.router.draw();
+  const double active = static_cast<double>(std::count_if(rows.begin(), rows.end(), [](int r) { return r > 0; }));
+  active_ += active / layout_.moe_ep;
+  ++moe_layers_;
+  // Folded: the slowest set stands for all, since the ranks meet again in the all-reduce.
+  const int sets = layout_.moe_ep;
+  Recipe slowest;
+  double most = -1;
+  std::vector<Recipe> by_set;
+  for (int set = 0; set < sets; ++set) {
+    cost_stages(case_, gpu_, e, layout_, sets == 1 ? rows : rows_of_set(rows, set, sets), rows_of(micro));
+    double sum = 0;
+    for (const Item& item : e.stages) sum += item.cost.time_us;
+    if (writer_.folded() && sum > most) slowest = e.stages, most = sum;
+    if (!writer_.folded() && sets > 1) by_set.push_back(e.stages);
+  }
+  for (const int r : ranks) {
+    const int lane = writer_.played()[static_cast<std::size_t>(r)].lane;
+    const Recipe& stages = sets == 1 ? e.stages : writer_.folded() ? slowest : by_set[static_cast<std::size_t>(layout_.expert_set(0, lane))];
+    const double aux_us = writer_.take_aux_memory_us(r, micro);
+    for (std::size_t k = 0; k < stages.size(); ++k)
+      writer_.kernel(r, micro, stages[k], layer, stages[k].cost.time_us + (k == kFirstGemm ? aux_us : 0));
+  }
+}
+
+void Step::routed_across(int micro, const std::vector<int>& ranks, int layer) {
+  Experts& e = experts(micro, 0);
+  const std::vector<int>& rows = last_rows_;
+  active_ += static_cast<double>(std::count_if(rows.begin(), rows.end(), [](int r) { return r > 0; })) / layout_.moe_ep;
+  ++moe_layers_;
+  for (const int r : ranks) {
+    const Played& p = writer_.played()[static_cast<std::size_t>(r)];
+    const int set = layout_.expert_set(p.group, p.lane);
+    cost_stages(case_, gpu_, e, layout_, rows_of_set(rows, set, layout_.moe_ep), rows_of(micro) * layout_.dp);
+    const double aux_us = writer_.take_aux_memory_us(r, micro);
+    for (std::size_t k = 0; k < e.stages.size(); ++k)
+      writer_.kernel(r, micro, e.stages[k], layer, e.stages[k].cost.time_us + (k == kFirstGemm ? aux_us : 0));
+  }
+}
+
+void Step::exchange_tokens(int s, int micro, bool back, int layer) {
+  const Mlp& mlp = case_.model.mlp[static_cast<std::size_t>(mlp_)];
+  if (!back) last_rows_ = experts(micro, 0).router.draw();
+  const double width = (mlp.latent > 0 ? mlp.latent : case_.model.hidden) * (back ? 2 : case_.stack.comm.dispatch_bytes);
+  Item item;
+  item.name = back ? "combine" : "dispatch";
+  if (!case_.stack.comm.dispatch_all_to_all) {
+    item.what = Item::What::collective;
+    item.category = Category::all_gather;
+    item.op = back ? CollectiveOp::reduce_scatter : CollectiveOp::all_gather;
+    item.scope = Scope::across;
+    item.bytes = rows_of(micro) * layout_.dp * width;
+    const Recipe recipe{item};
+    return write(s, micro, std::vector<const Recipe*>(static_cast<std::size_t>(groups_played()), &recipe), layer);
+  }
+  item.category = Category::all_to_all;
+  const std::vector<int> ranks = writer_.stage_ranks(s);
+  const double all = std::accumulate(last_rows_.begin(), last_rows_.end(), 0.0);
+  std::vector<std::vector<double>> bytes(ranks.size(), std::vector<double>(ranks.size(), 0.0));
+  for (std::size_t j = 0; j < ranks.size(); ++j) {
+    const Played& to = writer_.played()[static_cast<std::size_t>(ranks[j])];
+    const std::vector<int> held = rows_of_set(last_rows_, layout_.expert_set(to.group, to.lane), layout_.moe_ep);
+    const double share = std::accumulate(held.begin(), held.end(), 0.0);
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      // Every lane of a group sends its part of the group's tokens; each token goes once to a rank that needs it.
+      const double tokens = tokens_with_expert(rows_of(micro) / layout_.tp, mlp.topk, share, all);
+      (back ? bytes[j][i] : bytes[i][j]) = i == j ? 0 : tokens * width;
+    }
+  }
+  const CommCost& cost = case_.profile.comm;
+  writer_.exchange(ranks, micro, bytes, item, cost.a2a_base_us + cost.a2a_peer_us * static_cast<double>(ranks.size() - 1), layer);
+}
+
+}  // namespace moe

@@ -1,0 +1,56 @@
+// One decode step of a plan while it is written down: passes of micro-batches through stages and layers.
+#pragma once
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "lower/experts.hpp"
+#include "lower/writer.hpp"
+
+namespace moe {
+
+class Step {
+ public:
+  Step(const Case& c, const LowerOptions& options);
+  Lowered lower();
+
+ private:
+  void pass(int micro);
+  void stage(int stage, int micro);
+  void layer(int stage, int micro, int i);
+  /// Writes recipes of all groups side by side, so that they meet in their collectives.
+  void write(int stage, int micro, const std::vector<const Recipe*>& by_group, int layer);
+  void write_item(int stage, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer);
+  void collective(int stage, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer);
+  void routed(int stage, int micro, int layer);
+  void routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer);
+  void routed_across(int micro, const std::vector<int>& ranks, int layer);
+  void exchange_tokens(int stage, int micro, bool back, int layer);
+  void launch(int stage, int micro, const char* name, double us, int layer);
+  template <class Body>
+  std::vector<const Recipe*> recipes(int micro, std::tuple<int, int, int> key, Body body);
+  Experts& experts(int micro, int group);
+  std::vector<std::string> warnings() const;
+  bool eager() const;
+  const Batch& batch(int micro, int group) const { return batches_[static_cast<std::size_t>(micro * layout_.dp + group)]; }
+  double rows_of(int micro) const { return rows_[static_cast<std::size_t>(micro)]; }
+  int groups_played() const { return writer_.folded() ? 1 : layout_.dp; }
+
+  const Case& case_;
+  Layout layout_;
+  GpuSpec gpu_;
+  std::vector<Batch> batches_;       ///< by micro-batch and group; an idle group runs one dummy sequence
+  std::vector<int> rows_;            ///< by micro-batch: padded rows of every group
+  std::vector<int> real_;            ///< by micro-batch and group: real sequences
+  bool beyond_capture_ = false;
+  Writer writer_;
+  int step_;
+  int mlp_ = 0;                      ///< MoE block of the layer at hand
+  std::vector<int> last_rows_;       ///< routing of the layer at hand, drawn when tokens are dispatched
+  double active_ = 0;
+  int moe_layers_ = 0;
+  std::map<std::tuple<int, int, int, int, int>, Recipe> recipes_;
+  std::map<std::tuple<int, int, int>, Experts> experts_;
+};
+
+}  // namespace moe
