@@ -24,4 +24,38 @@ struct MergeArguments {
 };
 int merge_command(const MergeArguments& arguments, const Streams& streams);
 
+struct SearchArguments {
+  std::string experiment;
+  std::vector<std::string> axes, set;
+  std::string batch, context, db, plot;
+  double max_tpot_ms = 0, min_user = 0;
+  int min_concurrency = 1, threads = 0;
+  bool json = false;
+};
+int search_command(const SearchArguments& arguments, const Streams& streams);
+
+struct PlotArguments {
+  std::string db, x, y = "tokens_per_s", out;
+  std::vector<std::string> by, where;
+  bool log_x = false, log_y = false, linear = false;
+};
+int plot_command(const PlotArguments& arguments, const Streams& streams);
+
+struct ReportArguments {
+  std::vector<std::string> results, set;  ///< experiments, result.json files, folders of `run --out`, sweep databases
+  std::string out = "report.html";
+};
+int report_command(const ReportArguments& arguments, const Streams& streams);
+
+struct InitArguments {
+  std::string model, machine, checkpoint, stack, out;
+};
+int init_command(const InitArguments& arguments, const Streams& streams);
+
+/// Hidden: writes docs/keys.md and docs/schemas/*.json, or prints a bash completion script.
+int docs_command(const std::string& folder, const Streams& streams);
+
+/// Writes `text` to a file; throws InputError when it cannot.
+void write_text_file(const std::string& path, const std::string& text);
+
 }  // namespace moe

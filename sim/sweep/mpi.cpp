@@ -34,6 +34,8 @@ std::vector<Row> unpacked(const std::vector<std::uint8_t>& bytes) {
 
 }  // namespace
 
+bool has_mpi() { return true; }
+
 MpiSession::MpiSession() {
   if (std::getenv("OMPI_COMM_WORLD_SIZE") == nullptr && std::getenv("PMI_SIZE") == nullptr) return;
   int provided = 0;
@@ -102,6 +104,7 @@ void mpi_work(const Study& study, const RunnerOptions& options) {
 
 #else
 
+bool has_mpi() { return false; }
 MpiSession::MpiSession() = default;
 MpiSession::~MpiSession() = default;
 int mpi_ranks() { return 1; }

@@ -15,6 +15,8 @@ class MpiSession {
   MpiSession& operator=(const MpiSession&) = delete;
 };
 
+/// Built with MPI.
+bool has_mpi();
 int mpi_ranks();
 int mpi_rank();
 /// Rank 0: hands out `todo` in chunks, gives every finished row to the sink, returns when all are done.

@@ -77,7 +77,7 @@ Row evaluate_point(const Study& study, std::uint64_t index, CaseCache& cache) {
     Diagnostics warnings;
     const Case c = load_case(study.file, all, warnings, &cache);
     EvaluateOptions options;
-    options.what_if = false;
+    options.what_if = options.detail = false;
     row.metrics = metrics_of(c, evaluate(c, options));
   } catch (const Infeasible& e) {
     row.status = Status::infeasible;

@@ -217,7 +217,9 @@ std::uint64_t Store::merge(const Store& other) {
 }
 
 void Store::close() {
-  if (!db_->path.empty()) db_->run("pragma wal_checkpoint(truncate); pragma journal_mode = delete");
+  // Another process that reads the file keeps its log alive; that is no error.
+  if (!db_->path.empty())
+    sqlite3_exec(db_->handle, "pragma wal_checkpoint(truncate); pragma journal_mode = delete", nullptr, nullptr, nullptr);
 }
 
 }  // namespace moe
