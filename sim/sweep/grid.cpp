@@ -7,7 +7,10 @@
 #include <map>
 
 #include "config/override.hpp"
+#include "cost/load_profile.hpp"
 #include "experiment/files.hpp"
+#include "machine/load.hpp"
+#include "model/load.hpp"
 #include "stack/load.hpp"
 
 namespace moe {
@@ -59,8 +62,18 @@ class Files {
     if (path.empty())
       throw InputError(fmt::format("no file for {} `{}`\n  = help: {}", key.key, name,
                                    suggestion(name, data_names(key.folder, file_))));
+    if (known_.find(path) == known_.end()) read(key.folder, path);
     note(path);
     return path;
+  }
+  /// A file with errors ends the study before its first point.
+  static void read(const std::string& folder, const std::string& path) {
+    Diagnostics out;
+    if (folder == kModels) load_model(path, out);
+    if (folder == kTopologies) load_machine(path, out);
+    if (folder == kProfiles) load_profile(path, out);
+    if (folder == kStacks) load_stack(path, out);
+    if (out.has_errors()) throw InputError(std::move(out));
   }
   void note(const std::string& path) {
     Diagnostics errors;

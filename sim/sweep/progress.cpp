@@ -26,7 +26,7 @@ std::string progress_line(double done, double total, double before, double secon
   const double share = total > 0 ? done / total : 1;
   const double rate = seconds > 0 ? (done - before) / seconds : 0;
   std::string line = fmt::format("  {}/{}  {}", grouped(done), grouped(total), pad_right(bar(share, 24), 24));
-  if (rate > 0) line += fmt::format("  {} points/s  about {} left", significant(rate), duration_text((total - done) / rate));
+  if (rate > 0) line += fmt::format("  {} points/s  about {} left", rate >= 100 ? grouped(rate) : fmt::format("{:.3g}", rate), duration_text((total - done) / rate));
   return line;
 }
 
