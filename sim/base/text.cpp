@@ -77,8 +77,15 @@ std::string grouped(double value) {
 
 std::string significant(double value) {
   if (value == 0 || !std::isfinite(value)) return fmt::format("{:.0f}", value);
-  const int digits = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  // The exponent after rounding to four digits: 9.9996 is 10.00, not 10.000.
+  const std::string rounded = fmt::format("{:.3e}", value);
+  const int digits = std::stoi(rounded.substr(rounded.find('e') + 1));
   return fmt::format("{:.{}f}", value, std::clamp(3 - digits, 0, 12));
+}
+
+std::string signed_number(double value) {
+  if (value == 0) return "0";
+  return (value < 0 ? "−" : "+") + significant(std::abs(value));
 }
 
 }  // namespace moe

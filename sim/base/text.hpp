@@ -36,5 +36,7 @@ std::string bar(double share, std::size_t width);
 std::string grouped(double value);
 /// Four significant digits: 26.08, 0.1235, 1235.
 std::string significant(double value);
+/// The same with its sign: +0.1235, −26.08, 0.
+std::string signed_number(double value);
 
 }  // namespace moe

@@ -26,6 +26,19 @@ struct RunArguments {
   std::string out_dir, trace;
 };
 int run_command(const RunArguments& arguments, const Streams& streams);
+struct CompareArguments {
+  std::vector<std::string> files;  ///< experiments or result.json, the base first
+  std::vector<std::string> set;    ///< key=value, for every experiment
+  std::string flip, fail_if_slower;
+  bool anyway = false, json = false;
+};
+int compare_command(const CompareArguments& arguments, const Streams& streams);
+struct ImportArguments {
+  std::string config, quantisation;  ///< config.json and, where there is one, hf_quant_config.json
+  std::string out, name;
+  bool json = false;
+};
+int import_model_command(const ImportArguments& arguments, const Streams& streams);
 int check_command(const std::vector<std::string>& files, const Streams& streams);
 int list_command(const std::string& what, bool json, const Streams& streams);
 int explain_command(const std::string& key, const Streams& streams);

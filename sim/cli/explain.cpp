@@ -1,9 +1,12 @@
-// moe-sim explain [KEY]: what a key means, from the declarations that read the files.
+// moe-sim explain [KEY]: what a key means, from the declarations that read the files, and the keys of result.json.
 #include <fmt/core.h>
+
+#include <algorithm>
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/declarations.hpp"
+#include "report/keys.hpp"
 #include "sweep/mpi.hpp"
 
 namespace moe {
@@ -17,6 +20,9 @@ struct Group {
 std::vector<Group> declarations() {
   std::vector<Group> out;
   for (Declarations& d : all_declarations()) out.push_back({d.kind, std::move(d.fields)});
+  Group result{"result.json", {}};
+  for (const ResultKey& r : result_keys()) result.fields.push_back({r.key, r.unit, "", r.meaning, false, false});
+  out.push_back(std::move(result));
   return out;
 }
 
@@ -31,7 +37,7 @@ int explain_command(const std::string& key, const Streams& s) {
   bool found = false;
   for (const Group& g : declarations())
     for (const FieldInfo& f : g.fields) {
-      known.push_back(last_word(f.path));
+      if (std::find(known.begin(), known.end(), last_word(f.path)) == known.end()) known.push_back(last_word(f.path));
       if (!key.empty() && f.path != key && last_word(f.path) != key) continue;
       found = true;
       table.row({g.file, f.path, f.type, f.required ? "required" : f.value, f.help});

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 
@@ -18,9 +19,29 @@ void add_run(CLI::App& app, moe::RunArguments& a) {
   run->add_option("--out", a.out_dir, "folder for result.json, report.html and trace.json");
   run->add_option("--trace", a.trace, "write a Chrome/Perfetto trace to this file");
   run->add_option_function<std::string>(
-      "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table");
+         "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table")
+      ->check([](const std::string& v) { return v == "all" ? "" : "`--links` can only be `all`"; });
   run->add_flag("--check-claims", a.check_claims, "exit 1 when an `expect:` claim is refuted");
   run->add_flag("--unfolded", a.unfolded, "simulate identical ranks one by one");
+}
+
+void add_compare(CLI::App& app, moe::CompareArguments& a) {
+  CLI::App* compare = app.add_subcommand("compare", "runs side by side: which is faster, why, and is it more than we know");
+  compare->add_option("file", a.files, "experiments or result.json, two or more, the base first")->required();
+  compare->add_option("--set", a.set, "change a key of every experiment: --set batch.sequences=8");
+  compare->add_option("--flip", a.flip, "find where the ranking flips: --flip batch=1..512");
+  compare->add_flag("--anyway", a.anyway, "even when model or batch differ");
+  compare->add_flag("--json", a.json, "for programs");
+  compare->add_option("--fail-if-slower", a.fail_if_slower, "exit 1 when a run is slower than the first by more: 2%");
+}
+
+void add_import_model(CLI::App& app, moe::ImportArguments& a) {
+  CLI::App* import = app.add_subcommand("import-model", "turn a Hugging Face config.json into a model file");
+  import->add_option("config", a.config, "config.json")->required();
+  import->add_option("quantisation", a.quantisation, "hf_quant_config.json, where the release has one");
+  import->add_option("--out", a.out, "model file to write; default: print it");
+  import->add_option("--name", a.name, "name of the model; default: of the file");
+  import->add_flag("--json", a.json, "figures, assumptions and the file as JSON");
 }
 
 int usage(const CLI::App& app, const std::string& message) {
@@ -42,7 +63,8 @@ std::string with_suggestion(const CLI::App& app, int argc, char** argv, const st
     for (const CLI::Option* o : sub->get_options())
       for (const std::string& name : o->get_lnames()) options.push_back("--" + name);
   for (int i = 1; i < argc; ++i)
-    if (std::string(argv[i]).starts_with("--") && message.find(argv[i]) != std::string::npos)
+    if (std::string(argv[i]).starts_with("--") && message.find(argv[i]) != std::string::npos &&
+        std::find(options.begin(), options.end(), argv[i]) == options.end())
       return "unknown option `" + std::string(argv[i]) + "`\n  = help: " + moe::suggestion(argv[i], options);
   return message;
 }
@@ -60,6 +82,10 @@ int main(int argc, char** argv) {
   add_run(app, run);
   moe::StudyArguments studies;
   moe::add_studies(app, studies);
+  moe::CompareArguments compare;
+  add_compare(app, compare);
+  moe::ImportArguments import;
+  add_import_model(app, import);
   std::vector<std::string> files;
   CLI::App* check = app.add_subcommand("check", "read files and report every error, simulate nothing");
   check->add_option("file", files, "experiments, models, machines, profiles, stacks")->required();
@@ -81,6 +107,8 @@ int main(int argc, char** argv) {
   const int code = moe::guarded(streams, [&] {
     int study_code = 0;
     if (moe::study_command(app, studies, streams, study_code)) return study_code;
+    if (app.got_subcommand("compare")) return moe::compare_command(compare, streams);
+    if (app.got_subcommand("import-model")) return moe::import_model_command(import, streams);
     if (check->parsed()) return moe::check_command(files, streams);
     if (list->parsed()) return moe::list_command(what, json, streams);
     if (explain->parsed()) return moe::explain_command(key, streams);

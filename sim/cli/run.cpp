@@ -54,7 +54,9 @@ void write_out_dir(const Case& c, const Result& r, const std::string& dir) {
   write_trace_file(c, r, dir + "/trace.json");
 }
 
-int run_one(const RunArguments& a, const std::string& experiment, std::size_t position, const Streams& s) {
+/// `results`: JSON answers, printed when all experiments are done.
+int run_one(const RunArguments& a, const std::string& experiment, std::size_t position, const Streams& s,
+            nlohmann::ordered_json& results) {
   Diagnostics warnings;
   const Case c = load_case(experiment, split_overrides(a.set), warnings);
   s.err << warnings.render(false);
@@ -66,7 +68,7 @@ int run_one(const RunArguments& a, const std::string& experiment, std::size_t po
     if (position > 0) s.out << "\n" << std::string(100, '-') << "\n\n";
     s.out << summary(c, r, {s.colour, a.all_links ? std::size_t{0} : std::size_t{3}});
   } else {
-    s.out << to_ordered_json(c, r).dump(2) << "\n";
+    results.push_back(to_ordered_json(c, r));
   }
   const bool several = a.experiments.size() > 1;
   if (!a.out_dir.empty()) write_out_dir(c, r, several ? a.out_dir + "/" + c.experiment.name : a.out_dir);
@@ -90,9 +92,15 @@ std::vector<std::pair<std::string, std::string>> split_overrides(const std::vect
 }
 
 int run_command(const RunArguments& a, const Streams& s) {
+  const bool several = a.experiments.size() > 1;
+  if (several && !a.trace.empty())
+    throw InputError("`--trace` writes one file and there are several experiments\n  = help: --out writes a folder for each");
   int worst = kAnswered;
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
   for (std::size_t i = 0; i < a.experiments.size(); ++i)
-    worst = std::max(worst, guarded(s, [&] { return run_one(a, a.experiments[i], i, s); }));
+    worst = std::max(worst, guarded(s, [&] { return run_one(a, a.experiments[i], i, s, results); }));
+  // One experiment: one object. Several: a list of those that have an answer.
+  if (a.json && (several || !results.empty())) s.out << (several ? results : results[0]).dump(2) << "\n";
   return worst;
 }
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <sstream>
 
+#include "base/text.hpp"
+
 namespace moe {
 
 void Diagnostics::error(std::string message, const Place& place, std::string path, std::string help) {
@@ -48,21 +50,34 @@ std::string at(const Place& p) {
   return p.line > 0 ? fmt::format("{}:{}:{}", p.file, p.line, p.column) : p.file;
 }
 
+constexpr std::size_t kWidest = 110;  // longer lines are cut to a window around the place
+
+/// Inside a UTF-8 character, where a line must not be cut.
+bool inside_character(const std::string& line, std::size_t at) {
+  return at < line.size() && (static_cast<unsigned char>(line[at]) & 0xc0) == 0x80;
+}
+
 std::string excerpt(const std::string& line, const Place& p) {
   const std::string number = std::to_string(p.line);
   const std::string margin(number.size(), ' ');
   std::string shown = printable(line);
-  std::size_t column = static_cast<std::size_t>(std::max(1, p.column)) - 1;
-  constexpr std::size_t kWidest = 110;  // long lines are cut to a window around the place
+  std::size_t column = std::min(static_cast<std::size_t>(std::max(1, p.column)) - 1, shown.size());
+  std::string before, after;
   if (shown.size() > kWidest) {
-    const std::size_t from = column > kWidest / 2 ? column - kWidest / 2 : 0;
-    shown = (from > 0 ? "…" : "") + shown.substr(from, kWidest) + "…";
+    std::size_t from = column > kWidest / 2 ? column - kWidest / 2 : 0, to = std::min(shown.size(), from + kWidest);
+    while (inside_character(shown, from)) --from;
+    while (inside_character(shown, to)) ++to;
+    if (from > 0) before = "…";
+    if (to < shown.size()) after = "…";
+    shown = shown.substr(from, to - from);
     column -= from;
-    if (from > 0) ++column;
   }
+  // Places count bytes; carets stand under characters and never beyond the line.
   const auto width = static_cast<std::size_t>(std::max(1, p.width));
-  return fmt::format("{0} |\n{1} | {2}\n{0} | {3}{4}\n", margin, number, shown, std::string(column, ' '),
-                     std::string(std::min(width, kWidest), '^'));
+  const std::size_t blanks = display_width(before) + display_width(shown.substr(0, column));
+  const std::size_t carets = std::max<std::size_t>(1, display_width(shown.substr(column, width)));
+  return fmt::format("{0} |\n{1} | {2}\n{0} | {3}{4}\n", margin, number, before + shown + after,
+                     std::string(blanks, ' '), std::string(carets, '^'));
 }
 
 }  // namespace
@@ -81,7 +96,8 @@ std::string Diagnostics::quote(const Diagnostic& d) const {
     out += fmt::format(" --> {}  {}\n", at(d.other), d.other_note);
     show(d.other);
   }
-  if (!d.help.empty()) out += fmt::format("  = help: {}\n", d.help);
+  const std::size_t margin = d.place.line > 0 ? std::to_string(d.place.line).size() : 1;
+  if (!d.help.empty()) out += fmt::format("{} = help: {}\n", std::string(margin, ' '), d.help);
   return out;
 }
 

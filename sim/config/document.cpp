@@ -27,8 +27,9 @@ class TreeBuilder : public YAML::EventHandler {
  public:
   TreeBuilder(std::string file, Diagnostics& out) : file_(std::move(file)), out_(out) {}
   Node take_root() { return std::move(root_); }
+  const Place& start() const { return start_; }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override { start_ = place(mark, 1); }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override { add(leaf(mark, Node::Kind::null), anchor); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
@@ -101,6 +102,11 @@ class TreeBuilder : public YAML::EventHandler {
     map.key_place = key.place;
     if (!key.is_scalar()) out_.error("a key must be a plain word", key.place);
   }
+  static Place first_place(const Level& map) {
+    for (const Entry& e : map.node.entries)
+      if (e.key == map.key) return e.key_place;
+    return {};
+  }
   void end_entry(Node value) {
     Level& map = levels_.back();
     map.expects_value = false;
@@ -110,8 +116,8 @@ class TreeBuilder : public YAML::EventHandler {
       return;
     }
     if (map.node.find(map.key) != nullptr) {
-      out_.error(fmt::format("the key `{}` appears twice in this map", map.key), map.key_place, {},
-                 "keep one of the two");
+      out_.add({true, fmt::format("the key `{}` appears twice in this map", map.key), map.key_place, {},
+                "keep one of the two", first_place(map), "the first one"});
       return;
     }
     map.node.entries.push_back({map.key, map.key_place, std::move(value)});
@@ -122,6 +128,7 @@ class TreeBuilder : public YAML::EventHandler {
   std::vector<Level> levels_;
   std::map<YAML::anchor_t, Node> anchors_;
   Node root_;
+  Place start_;
 };
 
 }  // namespace
@@ -135,6 +142,9 @@ Document parse_document(const std::string& text, const std::string& file, Diagno
     YAML::Parser parser(in);
     TreeBuilder builder(file, out);
     if (parser.HandleNextDocument(builder)) doc.root = builder.take_root();
+    TreeBuilder second(file, out);
+    if (parser.HandleNextDocument(second))
+      out.error("a second YAML document starts in this file", second.start(), {}, "keep one document per file");
   } catch (const YAML::Exception& e) {
     out.error("not valid YAML: " + e.msg, {file, e.mark.line + 1, e.mark.column + 1, 1});
     doc.root = {};

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "config/override.hpp"
+
 namespace moe {
 namespace {
 
@@ -19,6 +21,9 @@ std::string kind_name(const Node& n) {
 }
 
 std::string plain(double v) { return std::isfinite(v) ? fmt::format("{:.10g}", v) : std::string("none"); }
+
+/// A default outside the range stands for "not given".
+bool inside(double v, Range r) { return v >= r.low && v <= r.high && !(r.open_low && v == r.low); }
 
 std::string range_help(Range r) {
   if (r.open_low && r.low == 0) return "it must be greater than 0";
@@ -69,6 +74,13 @@ void Fields::warning(const std::string& key, const std::string& message, const s
   if (out_ != nullptr) out_->warning(message, place(key), path_of(key), help);
 }
 
+void Fields::inert(const std::string& key, const std::string& because, const std::string& value) {
+  if (!has(key)) return;
+  const std::string message = fmt::format("`{}` has no effect with `{}: {}`", key, because, value);
+  if (is_override(place(because)) && !is_override(place(key))) warning(key, message);
+  else error(key, message, fmt::format("remove it, or change `{}`", because));
+}
+
 bool Fields::read_number(const Node& node, const std::string& key, Unit unit, Range range, double& into) {
   if (!expect(node, key, Node::Kind::scalar, "a " + std::string(name_of(unit)))) return false;
   const Parsed parsed = parse_quantity(node.text, unit);
@@ -77,7 +89,7 @@ bool Fields::read_number(const Node& node, const std::string& key, Unit unit, Ra
     return false;
   }
   const double v = parsed.value;
-  if (v < range.low || v > range.high || (range.open_low && v == range.low)) {
+  if (!inside(v, range)) {
     out_->error(fmt::format("`{}` is out of range for `{}`", node.text, key), node.place, path_of(key),
                 range_help(range));
     return false;
@@ -104,7 +116,8 @@ void Fields::flag(const std::string& key, bool& into, Need need, const std::stri
 }
 
 void Fields::integer(const std::string& key, std::int64_t& into, Need need, Range range, const std::string& help) {
-  const Node* node = declare(key, "count", need, help, std::to_string(into));
+  const bool is_value = inside(static_cast<double>(into), range);
+  const Node* node = declare(key, "count", need, help, is_value ? std::to_string(into) : "");
   double value = 0;
   if (node == nullptr || !read_number(*node, key, Unit::count, range, value)) return;
   if (std::abs(value) > 9e15) return error(key, fmt::format("`{}` is too large", node->text));
@@ -125,7 +138,7 @@ void Fields::number(const std::string& key, double& into, Need need, Range range
 
 void Fields::quantity(const std::string& key, double& into, Unit unit, Need need, Range range,
                       const std::string& help) {
-  const Node* node = declare(key, std::string(name_of(unit)), need, help, plain(into));
+  const Node* node = declare(key, std::string(name_of(unit)), need, help, inside(into, range) ? plain(into) : "");
   if (node != nullptr && read_number(*node, key, unit, range, into)) resolve(plain(into));
 }
 
@@ -150,6 +163,7 @@ void Fields::texts(const std::string& key, std::vector<std::string>& into, Need 
   std::string joined;
   const std::vector<Node> single{*node};
   for (const Node& item : node->is_list() ? node->items : single) {
+    if (item.is_map()) return error(key, fmt::format("`{}` must be a list of texts, not a map", key), "a text that contains `: ` needs quotes");
     if (!expect(item, key, Node::Kind::scalar, "a list of texts")) return;
     read.push_back(item.text);
     joined += (joined.empty() ? "" : ", ") + item.text;

@@ -95,6 +95,9 @@ class Fields {
   bool describing() const { return map_ == nullptr; }
   void error(const std::string& key, const std::string& message, const std::string& help = {});
   void warning(const std::string& key, const std::string& message, const std::string& help = {});
+  /// `key`, where given, has no effect because `because` has this value: an error, and only a warning when it was the
+  /// command line or `override:` that gave `because` its value.
+  void inert(const std::string& key, const std::string& because, const std::string& value);
   std::string path_of(const std::string& key) const { return path_.empty() ? key : path_ + "." + key; }
   /// Reports unknown keys and missing required ones. Called by section, list, named and read_map.
   void finish();

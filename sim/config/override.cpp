@@ -34,10 +34,14 @@ Node read_value(const std::string& text, const std::string& source, Diagnostics&
   return value;
 }
 
+constexpr const char* kSource = "--set ";
+
 }  // namespace
 
+bool is_override(const Place& place) { return place.file.starts_with(kSource); }
+
 void set_value(Node& root, const std::string& key, const std::string& text, Diagnostics& out) {
-  const std::string source = fmt::format("--set {}={}", key, text);
+  const std::string source = fmt::format("{}{}={}", kSource, key, text);
   const Place place{source, 1, static_cast<int>(key.size()) + 8, static_cast<int>(text.size())};
   Diagnostics parse;
   Node value = read_value(text, source, parse);

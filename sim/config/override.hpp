@@ -10,4 +10,7 @@ namespace moe {
 /// The value's place is "--set key=text", so that a later error quotes what the user typed.
 void set_value(Node& root, const std::string& key, const std::string& text, Diagnostics& out);
 
+/// Whether a value was given by set_value and not by the file.
+bool is_override(const Place& place);
+
 }  // namespace moe

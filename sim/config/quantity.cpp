@@ -57,7 +57,7 @@ std::string_view trim(std::string_view s) {
 /// Splits "56 GB/s" into 56 and "GB/s"; false when it does not start with a decimal number.
 bool split(std::string_view text, double& number, std::string_view& suffix) {
   text = trim(text);
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{}) return false;
   suffix = trim({end, static_cast<std::size_t>(text.data() + text.size() - end)});
@@ -103,7 +103,8 @@ Parsed parse_quantity(std::string_view text, Unit unit) {
   std::string_view suffix;
   const std::string_view trimmed = trim(text);
   if (!split(text, number, suffix)) return problem(text, unit, fmt::format("write it like `{}`", example(unit)));
-  if (trimmed.size() > 1 && trimmed[0] == '0' && trimmed[1] >= '0' && trimmed[1] <= '9')
+  const std::string_view digits = trimmed.substr(trimmed.starts_with('-') || trimmed.starts_with('+') ? 1 : 0);
+  if (digits.size() > 1 && digits[0] == '0' && digits[1] >= '0' && digits[1] <= '9')
     return problem(text, unit, "drop the leading zero");
   const bool needs_unit = unit == Unit::bytes || unit == Unit::bandwidth || unit == Unit::time ||
                           unit == Unit::power || unit == Unit::money;

@@ -2,11 +2,18 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 
+#include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 
 namespace moe {
 namespace {
+
+/// Keys of breakdown_ms; tests/unit/experiment_load.cpp holds them equal to the program's categories.
+constexpr std::array kCategories{"attention", "experts",    "shared_experts", "all_reduce", "all_to_all",
+                                 "all_gather", "cast",       "dense_gemm",     "small_kernels", "lm_head",
+                                 "sampling",   "draft",      "pipeline",       "host"};
 
 void bind_names(Fields& f, Experiment& e) {
   int schema = 0;
@@ -54,24 +61,6 @@ void bind_batch(Fields& f, Experiment& e) {
   });
 }
 
-void bind_routing(Fields& f, Routing& r) {
-  f.section("routing", Need::optional, "how tokens choose experts", [&](Fields& g) {
-    g.choice("kind", r.kind, {"uniform", "power_law"}, Need::optional, "popularity of experts");
-    g.number("alpha", r.alpha, Need::optional, Range::between(0, 10), "exponent of the power law");
-    if (r.kind == Routing::Kind::uniform && g.has("alpha"))
-      g.warning("alpha", "`alpha` has no effect with `kind: uniform`");
-    std::vector<double> s{r.similarity};
-    g.numbers("similarity", s, Unit::share, Need::optional, Range::between(0, 0.99),
-              "correlation of router scores between sequences; [value, high] widens the interval up to `high`");
-    if (s.size() > 2 || s.empty()) g.error("similarity", "`similarity` is one number, or [value, high]");
-    else r.similarity = s[0], r.similarity_high = s.size() == 2 ? s[1] : -1;
-    if (s.size() == 2 && s[1] < s[0]) g.error("similarity", "`high` must not be below the value");
-    std::int64_t seed = static_cast<std::int64_t>(r.seed);
-    g.integer("seed", seed, Need::optional, Range::not_negative(), "seed of the draws");
-    r.seed = static_cast<std::uint64_t>(seed);
-  });
-}
-
 void bind_claims(Fields& f, Experiment& e) {
   f.list("expect", Need::optional, "claims about the result, checked after the run", [&](Fields& g, std::size_t) {
     Claim c;
@@ -107,10 +96,14 @@ void bind_what_if(Fields& f, Experiment& e) {
     }
     if (const Node* faster = g.raw("faster", "map of category: factor", Need::optional,
                                    "breakdown categories, memory or links, and how many times as fast")) {
+      std::vector<std::string> parts(kCategories.begin(), kCategories.end());
+      parts.insert(parts.end(), {"memory", "links"});
       if (!faster->is_map()) g.error("faster", "`faster` must be a map of category: factor");
       for (const Entry& entry : faster->entries) {
         const Parsed factor = parse_number(entry.value.text);
-        if (!factor.problem.empty() || factor.value <= 0)
+        if (std::find(parts.begin(), parts.end(), entry.key) == parts.end())
+          g.error("faster", fmt::format("nothing called `{}` can be faster", entry.key), suggestion(entry.key, parts));
+        else if (!factor.problem.empty() || factor.value <= 0)
           g.error("faster", fmt::format("`{}` needs a factor above 0", entry.key));
         else w.faster.emplace_back(entry.key, factor.value);
       }
@@ -144,8 +137,7 @@ std::vector<std::string> known_metrics() {
                                  "kv_capacity_tokens", "theoretical_min_ms", "theoretical_min_unreplicated_ms",
                                  "gap_to_min", "flops_pct_of_peak", "contention_ms"};
   for (const char* prefix : {"breakdown_ms.", "share."})
-    for (const char* c : {"attention", "experts", "shared_experts", "all_reduce", "all_to_all", "all_gather", "cast",
-                          "dense_gemm", "small_kernels", "lm_head", "sampling", "draft", "pipeline", "host"})
+    for (const char* c : kCategories)
       names.push_back(std::string(prefix) + c);
   return names;
 }
@@ -156,7 +148,10 @@ void bind_experiment(Fields& f, Experiment& e) {
   bind_gpus(f, e);
   bind_batch(f, e);
   bind_routing(f, e.routing);
+  bind_placement(f, e.placement, e.plan);
   f.integer("steps", e.steps, Need::optional, Range::between(1, 10000), "steps to simulate with fresh routing");
+  if (e.routing.temporal > 0 && e.steps == 1 && !f.describing())
+    f.warning("routing", "`temporal` has no effect on a single step", "set `steps`");
   f.section("memory", Need::optional, "GPU memory for weights and KV cache", [&](Fields& g) {
     g.quantity("fraction", e.memory_fraction, Unit::share, Need::optional, Range::between(0.01, 1),
                "share of GPU memory the engine takes; default: the stack's");

@@ -14,6 +14,7 @@
 #include "plan/plan.hpp"
 #include "stack/stack.hpp"
 #include "workload/batch.hpp"
+#include "workload/placement.hpp"
 #include "workload/routing.hpp"
 
 namespace moe {
@@ -52,6 +53,7 @@ struct Experiment {
   Plan plan;
   Batch batch;
   Routing routing;
+  Placement placement;
   int steps = 1;              ///< steps to simulate, with fresh routing draws
   double memory_fraction = 0; ///< 0: the stack's
   double memory_reserve_bytes = -1;  ///< -1: the stack's

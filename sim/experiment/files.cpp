@@ -10,7 +10,7 @@ namespace fs = std::filesystem;
 std::vector<std::string> data_roots(const std::string& naming_file) {
   std::vector<std::string> roots;
   std::error_code ignored;
-  for (fs::path dir = fs::absolute(naming_file.empty() ? "." : fs::path(naming_file).parent_path(), ignored);;
+  for (fs::path dir = naming_file.empty() ? fs::current_path(ignored) : fs::absolute(naming_file, ignored).parent_path();;
        dir = dir.parent_path()) {
     roots.push_back(dir.lexically_normal().string());
     if (dir == dir.parent_path() || roots.size() > 8) break;

@@ -7,6 +7,7 @@
 #include "config/override.hpp"
 #include "cost/load_profile.hpp"
 #include "experiment/cache.hpp"
+#include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/files.hpp"
 #include "machine/load.hpp"
@@ -23,9 +24,9 @@ class Loader {
   }
 
   Case load(const Overrides& overrides) {
-    case_.overrides = overrides;
     read_experiment(overrides);
     read_model();
+    read_recorded_routing();
     read_machine();
     read_profile();
     read_stack();
@@ -47,12 +48,16 @@ class Loader {
     const std::string base = file_.substr(file_.find_last_of('/') + 1);
     e().name = base.substr(0, base.rfind(".yaml"));
     Overrides all;
-    if (const Node* inline_set = root_.find("override"))
+    const Node* inline_set = root_.find("override");
+    if (inline_set != nullptr && !inline_set->is_map() && inline_set->kind != Node::Kind::null)
+      out_.error("`override` must be a map of dotted key: value", inline_set->place, "override");
+    if (inline_set != nullptr)
       for (const Entry& entry : inline_set->entries) {
         if (entry.value.is_scalar()) all.emplace_back(entry.key, entry.value.text);
         else out_.error(fmt::format("`{}` needs a plain value", entry.key), entry.value.place, "override");
       }
     all.insert(all.end(), overrides.begin(), overrides.end());
+    case_.overrides = all;
     for (const auto& [key, value] : all) {
       if (key.starts_with("stack.")) stack_set_.emplace_back(key.substr(6), value);
       else if (!out_.has_errors()) set_value(root_, key, value, out_);
@@ -99,6 +104,12 @@ class Loader {
     case_.checkpoint = static_cast<std::size_t>(found == ids.end() ? 0 : found - ids.begin());
     if (found != ids.end() && root_.find("kv_dtype") == nullptr)
       e().kv_dtype = all[case_.checkpoint].kv_dtype == "fp8" ? KvDtype::fp8 : KvDtype::bf16;
+  }
+
+  void read_recorded_routing() {
+    if (case_.model.layers.empty()) return;  // said already
+    const auto [path, hash] = read_routing(e(), case_.model, root_.find("routing"), out_);
+    if (!path.empty()) note(path, hash);
   }
 
   void read_machine() {

@@ -153,16 +153,66 @@ void cook_gdn(Cook& c, const Attention& a) {
   c.dense("out_proj", TensorClass::linattn_out, h, value, false);
 }
 
+/// DeepSeek-V4: one latent KV head of 512; a raw window, and beyond it tokens compressed by `compress_ratio` (4: of those
+/// an indexer picks the best; 128: all are read). The output projection works in groups.
+void cook_dsv4(Cook& c, const Attention& a) {
+  const double h = c.inputs().model.hidden, m = c.rows(), b = c.batch().sequences, dim = a.head_dim;
+  const double heads = a.heads / c.tp(), groups = std::max(1.0, a.o_groups / c.tp());
+  c.dense("wqkv_a", TensorClass::attn_q, a.q_lora_rank + dim, h, true);
+  c.reduction("q norm", "qk_norm", a.q_lora_rank);
+  c.reduction("kv norm", "qk_norm", dim);
+  c.dense("wq_b", TensorClass::attn_q, heads * dim, a.q_lora_rank, false);
+  c.elementwise("rope", "rope", 4 * m * (heads + 1) * a.rope_dim);
+  c.elementwise("kv write", "kv_write", 3 * m * dim);
+  if (a.compress_ratio > 0) {
+    c.dense("compressor", TensorClass::compressor, 2 * (a.compress_ratio == 4 ? 2 : 1) * dim, h, true);
+    c.elementwise("compress", "", 4 * m * dim);
+  }
+  double tokens = std::min<double>(a.window, context_read(c, 1e18)), longest = std::min<double>(a.window, longest_read(c, 1e18));
+  if (a.compress_ratio == 4) {
+    const double seen = context_read(c, 1e18) / 4;
+    c.dense("indexer wq_b", TensorClass::indexer, a.index_heads * a.index_head_dim, a.q_lora_rank, true);
+    c.dense("indexer weights", TensorClass::indexer_w, a.index_heads, h, true);
+    c.dense("index compressor", TensorClass::compressor, 4 * a.index_head_dim, h, true);
+    c.other("indexer logits", "indexer_logits", "any", Category::attention, 0, b * seen * (a.index_head_dim + 4 + 4), kCold, true);
+    c.other("indexer top-k", "indexer_topk", "any", Category::attention, 0, 4 * b * seen * 4, kInL2, true);
+    tokens += std::min<double>(a.index_topk, seen);
+    longest += std::min<double>(a.index_topk, longest_read(c, 1e18) / 4);
+  } else if (a.compress_ratio > 0) {
+    tokens += context_read(c, 1e18) / a.compress_ratio;
+    longest += longest_read(c, 1e18) / a.compress_ratio;
+  }
+  AttentionShape s;
+  s.sequences = b;
+  s.context = tokens;
+  s.heads = heads;
+  s.head_dim = dim;
+  // FP8 rows: 448 values, a scale per 64 and one for the row, the rotary part in bf16 (584 B).
+  s.kv_row_bytes = kv_element_bytes(c) == 1 ? dim - a.rope_dim + 2.0 * a.rope_dim + (dim - a.rope_dim) / 64 + 1 : 2 * dim;
+  c.attention("sparse attention", "sparse_mla", s, longest, true);
+  c.dense("wo_a", TensorClass::attn_o, groups * a.o_lora_rank, a.heads * dim / a.o_groups, false);
+  c.dense("wo_b", TensorClass::attn_o, h, a.o_groups * a.o_lora_rank / c.tp(), false);
+}
+
 }  // namespace
+
+/// Residual streams are mixed before and after each half of a layer, where the model has several.
+void cook_residual(Cook& c) {
+  if (c.inputs().model.hyper_connections > 0)
+    c.other("mHC mix", "mhc", "any", Category::small_kernels, 0,
+            4 * c.rows() * c.inputs().model.hyper_connections * c.inputs().model.hidden, kInL2, true);
+}
 
 void cook_attention(Cook& c, const Attention& a, bool indexer) {
   if (a.kind == Attention::Kind::none) return;
+  cook_residual(c);
   c.reduction("add+norm", "add_norm", c.inputs().model.hidden);
   c.mark(Item::What::eager_attention);
   switch (a.kind) {
     case Attention::Kind::mla: cook_mla(c, a, indexer); break;
     case Attention::Kind::gqa: cook_gqa(c, a); break;
     case Attention::Kind::gdn: cook_gdn(c, a); break;
+    case Attention::Kind::dsv4: cook_dsv4(c, a); break;
     default: throw Infeasible("not-simulated-yet", "attention block `" + a.name + "` is not simulated yet");
   }
   c.all_reduce("all-reduce attention");

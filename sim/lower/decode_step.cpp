@@ -15,13 +15,21 @@ GpuSpec tweaked(GpuSpec gpu, const Tweaks& tweaks) {
 /// The sequences that one replica serves: the largest share.
 Batch of_replica(const Case& c) { return slice(c.experiment.batch, 0, c.experiment.plan.replicas); }
 
+/// The plan's layout for this batch: no more micro-batches than sequences.
+Layout layout_for(const Case& c) {
+  Layout l = layout_of(c.experiment.plan, c.model);
+  l.micro_batches = std::min(l.micro_batches, std::max(1, of_replica(c).sequences));
+  if (l.micro_batches == 1 && l.overlap == Overlap::two_batch) l.overlap = Overlap::none;
+  return l;
+}
+
 /// A pipeline is full after as many rounds as it takes micro-batches to meet themselves again.
 constexpr int kPipelineRounds = 3;
 
 }  // namespace
 
 Step::Step(const Case& c, const LowerOptions& o)
-    : case_(c), layout_(layout_of(c.experiment.plan, c.model)), gpu_(tweaked(c.profile.gpu, o.tweaks)),
+    : case_(c), layout_(layout_for(c)), gpu_(tweaked(c.profile.gpu, o.tweaks)),
       writer_(c, gpu_, layout_, o), step_(o.step) {
   for (int m = 0; m < layout_.micro_batches; ++m) {
     const Batch mine = slice(of_replica(c), m, layout_.micro_batches);
@@ -58,7 +66,9 @@ Lowered Step::lower() {
 
 void Step::pass(int micro) {
   for (int s = 0; s < layout_.pp; ++s) {
+    if (layout_.pp > 1) writer_.begin_turn(s, micro);
     stage(s, micro);
+    if (layout_.pp > 1) writer_.end_turn(s, micro);
     if (s + 1 == layout_.pp) break;
     // Every lane hands over its part of the activations; the receivers put them together again.
     const double bytes = rows_of(micro) * case_.model.hidden * 2;

@@ -1,8 +1,5 @@
 // Where ranks of a stage meet: collectives, routed experts, and tokens that travel between groups.
 #include <algorithm>
-#include <cmath>
-#include <numeric>
-
 #include "lower/step.hpp"
 
 namespace moe {
@@ -30,12 +27,6 @@ std::vector<Members> members_of(Scope scope, const Layout& l) {
   return out;
 }
 
-/// Expected tokens of `tokens` that have at least one of their `topk` experts on a rank that got `rows` of `all` rows.
-double tokens_with_expert(double tokens, double topk, double rows, double all) {
-  if (all <= 0) return 0;
-  return tokens * (1 - std::pow(std::max(0.0, 1 - rows / all), topk));
-}
-
 }  // namespace
 
 void Step::collective(int s, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer) {
@@ -58,13 +49,15 @@ Experts& Step::experts(int micro, int group) {
   const auto key = std::make_tuple(mlp_, micro, group);
   const auto found = experts_.find(key);
   if (found != experts_.end()) return found->second;
-  int real = 0;
-  for (int g = 0; g < layout_.dp; ++g)
-    if (layout_.experts_across_groups || g == group) real += real_[static_cast<std::size_t>(micro * layout_.dp + g)];
-  const int all = rows_[static_cast<std::size_t>(micro)] * (layout_.experts_across_groups ? layout_.dp : 1);
+  std::vector<Source> sources;
+  for (int g = 0; g < layout_.dp; ++g) {
+    if (!layout_.experts_across_groups && g != group) continue;
+    const int real = real_[static_cast<std::size_t>(micro * layout_.dp + g)];
+    sources.push_back({real, rows_[static_cast<std::size_t>(micro)] - real});
+  }
   // Groups that never meet draw alike: one of them stands for the others.
-  return experts_.emplace(key, prepare_experts(case_, case_.model.mlp[static_cast<std::size_t>(mlp_)], mlp_ + 8 * micro,
-                                               step_, real, all - real)).first->second;
+  const Mlp& mlp = case_.model.mlp[static_cast<std::size_t>(mlp_)];
+  return experts_.emplace(key, prepare_experts(case_, mlp, step_, micro, std::move(sources))).first->second;
 }
 
 void Step::routed(int s, int micro, int layer) {
@@ -78,50 +71,55 @@ void Step::routed(int s, int micro, int layer) {
   }
 }
 
+void Step::play_experts(int rank, int micro, const Recipe& stages, int layer) {
+  const double aux_us = writer_.take_aux_memory_us(rank, micro);
+  for (std::size_t k = 0; k < stages.size(); ++k)
+    writer_.kernel(rank, micro, stages[k], layer, stages[k].cost.time_us + (k == kFirstGemm ? aux_us : 0));
+}
+
 void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer) {
-  const std::vector<int>& rows = e.router.draw();
-  const double active = static_cast<double>(std::count_if(rows.begin(), rows.end(), [](int r) { return r > 0; }));
-  active_ += active / layout_.moe_ep;
   ++moe_layers_;
-  // Folded: the slowest set stands for all, since the ranks meet again in the all-reduce.
   const int sets = layout_.moe_ep;
-  Recipe slowest;
-  double most = -1;
+  if (sets == 1) {  // every rank holds a slice of every expert
+    const std::vector<int>& rows = e.router.draw(layer);
+    active_ += static_cast<double>(std::count_if(rows.begin(), rows.end(), [](int r) { return r > 0; }));
+    cost_stages(case_, gpu_, e, layout_, rows, rows_of(micro), rows_of(micro));
+    for (const int r : ranks) play_experts(r, micro, e.stages, layer);
+    return;
+  }
+  const RankLoads loads = route(case_, e, layer, sets);
   std::vector<Recipe> by_set;
+  std::size_t slowest = 0;
+  double most = -1;
   for (int set = 0; set < sets; ++set) {
-    cost_stages(case_, gpu_, e, layout_, sets == 1 ? rows : rows_of_set(rows, set, sets), rows_of(micro));
+    const auto at = static_cast<std::size_t>(set);
+    active_ += static_cast<double>(loads.touched(set)) / sets;
+    cost_stages(case_, gpu_, e, layout_, loads.rows[at], rows_of(micro), loads.tokens_here[at]);
     double sum = 0;
     for (const Item& item : e.stages) sum += item.cost.time_us;
-    if (writer_.folded() && sum > most) slowest = e.stages, most = sum;
-    if (!writer_.folded() && sets > 1) by_set.push_back(e.stages);
+    if (sum > most) slowest = at, most = sum;
+    by_set.push_back(e.stages);
   }
-  for (const int r : ranks) {
-    const int lane = writer_.played()[static_cast<std::size_t>(r)].lane;
-    const Recipe& stages = sets == 1 ? e.stages : writer_.folded() ? slowest : by_set[static_cast<std::size_t>(layout_.expert_set(0, lane))];
-    const double aux_us = writer_.take_aux_memory_us(r, micro);
-    for (std::size_t k = 0; k < stages.size(); ++k)
-      writer_.kernel(r, micro, stages[k], layer, stages[k].cost.time_us + (k == kFirstGemm ? aux_us : 0));
-  }
+  // Folded: the slowest set stands for all, since the ranks meet again in the all-reduce.
+  for (const int r : ranks)
+    play_experts(r, micro, by_set[writer_.folded() ? slowest : static_cast<std::size_t>(layout_.expert_set(0, writer_.played()[static_cast<std::size_t>(r)].lane))], layer);
 }
 
 void Step::routed_across(int micro, const std::vector<int>& ranks, int layer) {
   Experts& e = experts(micro, 0);
-  const std::vector<int>& rows = last_rows_;
-  active_ += static_cast<double>(std::count_if(rows.begin(), rows.end(), [](int r) { return r > 0; })) / layout_.moe_ep;
   ++moe_layers_;
+  for (int set = 0; set < layout_.moe_ep; ++set) active_ += static_cast<double>(travelling_.touched(set)) / layout_.moe_ep;
   for (const int r : ranks) {
     const Played& p = writer_.played()[static_cast<std::size_t>(r)];
-    const int set = layout_.expert_set(p.group, p.lane);
-    cost_stages(case_, gpu_, e, layout_, rows_of_set(rows, set, layout_.moe_ep), rows_of(micro) * layout_.dp);
-    const double aux_us = writer_.take_aux_memory_us(r, micro);
-    for (std::size_t k = 0; k < e.stages.size(); ++k)
-      writer_.kernel(r, micro, e.stages[k], layer, e.stages[k].cost.time_us + (k == kFirstGemm ? aux_us : 0));
+    const auto set = static_cast<std::size_t>(layout_.expert_set(p.group, p.lane));
+    cost_stages(case_, gpu_, e, layout_, travelling_.rows[set], rows_of(micro) * layout_.dp, travelling_.tokens_here[set]);
+    play_experts(r, micro, e.stages, layer);
   }
 }
 
 void Step::exchange_tokens(int s, int micro, bool back, int layer) {
   const Mlp& mlp = case_.model.mlp[static_cast<std::size_t>(mlp_)];
-  if (!back) last_rows_ = experts(micro, 0).router.draw();
+  if (!back) travelling_ = route(case_, experts(micro, 0), layer, layout_.moe_ep);
   const double width = (mlp.latent > 0 ? mlp.latent : case_.model.hidden) * (back ? 2 : case_.stack.comm.dispatch_bytes);
   Item item;
   item.name = back ? "combine" : "dispatch";
@@ -136,18 +134,14 @@ void Step::exchange_tokens(int s, int micro, bool back, int layer) {
   }
   item.category = Category::all_to_all;
   const std::vector<int> ranks = writer_.stage_ranks(s);
-  const double all = std::accumulate(last_rows_.begin(), last_rows_.end(), 0.0);
   std::vector<std::vector<double>> bytes(ranks.size(), std::vector<double>(ranks.size(), 0.0));
-  for (std::size_t j = 0; j < ranks.size(); ++j) {
-    const Played& to = writer_.played()[static_cast<std::size_t>(ranks[j])];
-    const std::vector<int> held = rows_of_set(last_rows_, layout_.expert_set(to.group, to.lane), layout_.moe_ep);
-    const double share = std::accumulate(held.begin(), held.end(), 0.0);
-    for (std::size_t i = 0; i < ranks.size(); ++i) {
-      // Every lane of a group sends its part of the group's tokens; each token goes once to a rank that needs it.
-      const double tokens = tokens_with_expert(rows_of(micro) / layout_.tp, mlp.topk, share, all);
-      (back ? bytes[j][i] : bytes[i][j]) = i == j ? 0 : tokens * width;
+  for (std::size_t i = 0; i < ranks.size(); ++i)
+    for (std::size_t j = 0; j < ranks.size(); ++j) {
+      const Played &from = writer_.played()[static_cast<std::size_t>(ranks[i])], &to = writer_.played()[static_cast<std::size_t>(ranks[j])];
+      // Every lane of a group sends its part of the group's tokens; a token goes once to each rank that it needs.
+      const int tokens = travelling_.tokens_between[static_cast<std::size_t>(from.group)][static_cast<std::size_t>(layout_.expert_set(to.group, to.lane))];
+      (back ? bytes[j][i] : bytes[i][j]) = i == j ? 0 : tokens * width / layout_.tp;
     }
-  }
   const CommCost& cost = case_.profile.comm;
   writer_.exchange(ranks, micro, bytes, item, cost.a2a_base_us + cost.a2a_peer_us * static_cast<double>(ranks.size() - 1), layer);
 }

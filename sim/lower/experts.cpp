@@ -1,7 +1,8 @@
 #include "lower/experts.hpp"
 
 #include <algorithm>
-#include <numeric>
+
+#include "experiment/bind_routing.hpp"
 
 namespace moe {
 namespace {
@@ -38,22 +39,28 @@ Recipe stages_of(const MoePath& path, const std::string& path_name) {
 
 }  // namespace
 
-Experts prepare_experts(const Case& c, const Mlp& mlp, int position, int step, int tokens, int padding) {
+Experts prepare_experts(const Case& c, const Mlp& mlp, int step, int variant, std::vector<Source> sources) {
   const auto format = c.weights().format[static_cast<std::size_t>(TensorClass::routed_experts)];
   std::string name;
   const MoePath& path = kernel_path(c, c.profile.moe, "moe", "experts", kernel_format(format), name);
   Routing routing = c.experiment.routing;
-  routing.seed += 0x9e3779b97f4a7c15ULL * static_cast<std::uint64_t>(step * 64 + position + 1);
-  return {&mlp, with_stack(path, c.stack), name, Router(routing, mlp.experts, mlp.topk, tokens, padding), stages_of(path, name)};
+  routing.seed += 0x51ed2701ULL * static_cast<std::uint64_t>(variant);
+  int tokens = 0, padding = 0;
+  for (const Source& s : sources) tokens += s.tokens, padding += s.padding;
+  Router router(routing, router_shape(mlp), tokens, padding);
+  router.start_step(step);
+  return {&mlp, with_stack(path, c.stack), name, std::move(router), std::move(sources), stages_of(path, name)};
 }
 
-std::vector<int> rows_of_set(const std::vector<int>& rows, int set, int sets) {
-  const std::size_t n = rows.size() / static_cast<std::size_t>(sets), from = n * static_cast<std::size_t>(set);
-  return {rows.begin() + static_cast<std::ptrdiff_t>(from), rows.begin() + static_cast<std::ptrdiff_t>(from + n)};
+RankLoads route(const Case& c, Experts& e, int layer, int sets) {
+  const Placement& placement = c.experiment.placement;
+  const bool balanced = placement.kind == Placement::Kind::balanced;
+  const std::vector<double> load = balanced ? e.router.expected_load(layer) : std::vector<double>(static_cast<std::size_t>(e.mlp->experts), 1.0);
+  return e.router.draw(layer, e.sources, place_experts(placement, sets, load));
 }
 
 void cost_stages(const Case& c, const GpuSpec& gpu, Experts& e, const Layout& layout, const std::vector<int>& rows,
-                 double tokens) {
+                 double tokens, double here) {
   MoeShape shape;
   shape.tokens = tokens;
   shape.hidden = e.mlp->latent > 0 ? e.mlp->latent : c.model.hidden;
@@ -62,9 +69,7 @@ void cost_stages(const Case& c, const GpuSpec& gpu, Experts& e, const Layout& la
   shape.experts = e.mlp->experts;
   shape.local_experts = static_cast<int>(rows.size());
   shape.gated = e.mlp->gated;
-  // Tokens with a local expert: all of them when the rank has every expert, at most its rows otherwise.
-  const double here = std::accumulate(rows.begin(), rows.end(), 0.0);
-  const ExpertLoad load = load_of(rows, layout.moe_ep == 1 ? tokens : std::min(tokens, here));
+  const ExpertLoad load = load_of(rows, here);
   const KernelCost total = grouped_experts(gpu, e.path, shape, load);
   const ExpertStages parts = expert_stages(gpu, e.path, shape, load);
   const double times[] = {parts.route_us, parts.permute_us, parts.gemm1_us, parts.gemm2_us};

@@ -4,28 +4,29 @@
 #include <vector>
 
 #include "lower/recipe.hpp"
-#include "workload/routing.hpp"
+#include "workload/router.hpp"
 
 namespace moe {
 
-/// One MoE block of the model for one set of tokens that are routed together, with the kernel path that runs it.
+/// One MoE block of the model for the tokens that are routed together, with the kernel path that runs it.
 struct Experts {
   const Mlp* mlp = nullptr;
-  MoePath path;               ///< with the stack's properties applied
+  MoePath path;                 ///< with the stack's properties applied
   std::string path_name;
   Router router;
-  Recipe stages;              ///< top-k, permute, first GEMM, second GEMM; costs of the layer at hand
+  std::vector<Source> sources;  ///< where the tokens come from, by data-parallel group
+  Recipe stages;                ///< top-k, permute, first GEMM, second GEMM; costs of the layer at hand
 };
 inline constexpr std::size_t kFirstGemm = 2;
 
-/// Finds the kernel path and prepares the router. `tokens` rows route independently, `padding` rows are dummies.
-Experts prepare_experts(const Case& c, const Mlp& mlp, int position, int step, int tokens, int padding);
+/// Finds the kernel path and prepares the router. `variant` tells micro-batches apart.
+Experts prepare_experts(const Case& c, const Mlp& mlp, int step, int variant, std::vector<Source> sources);
 
-/// Rows of every expert held by one set of ranks: experts [set * E / sets, (set + 1) * E / sets).
-std::vector<int> rows_of_set(const std::vector<int>& rows, int set, int sets);
+/// The routing of one layer by expert set, with the experiment's placement of experts.
+RankLoads route(const Case& c, Experts& e, int layer, int sets);
 
-/// Costs the stages for one rank's experts. `tokens` are all that are routed together.
+/// Costs the stages for one rank's experts. `tokens` are all that are routed together, `here` those with a local expert.
 void cost_stages(const Case& c, const GpuSpec& gpu, Experts& e, const Layout& layout, const std::vector<int>& rows,
-                 double tokens);
+                 double tokens, double here);
 
 }  // namespace moe

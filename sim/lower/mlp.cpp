@@ -40,6 +40,7 @@ void cook_moe(Cook& c, const Mlp& m) {
 
 void cook_mlp(Cook& c, const Mlp& m) {
   if (m.kind == Mlp::Kind::none) return;
+  cook_residual(c);
   c.reduction("add+norm", "add_norm", c.inputs().model.hidden);
   if (m.kind == Mlp::Kind::dense)
     cook_pair(c, "gate_up", "down", TensorClass::dense_mlp, m.intermediate, c.inputs().model.hidden, m.gated);

@@ -102,6 +102,7 @@ const typename Paths::mapped_type& kernel_path(const Case& c, const Paths& known
 
 void cook_attention(Cook& cook, const Attention& attention, bool indexer);
 void cook_mlp(Cook& cook, const Mlp& mlp);
+void cook_residual(Cook& cook);
 /// Everything outside the layers.
 void cook_embedding(Cook& cook);
 void cook_head(Cook& cook);

@@ -24,6 +24,7 @@ class Step {
   void collective(int stage, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer);
   void routed(int stage, int micro, int layer);
   void routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer);
+  void play_experts(int rank, int micro, const Recipe& stages, int layer);
   void routed_across(int micro, const std::vector<int>& ranks, int layer);
   void exchange_tokens(int stage, int micro, bool back, int layer);
   void launch(int stage, int micro, const char* name, double us, int layer);
@@ -46,7 +47,7 @@ class Step {
   Writer writer_;
   int step_;
   int mlp_ = 0;                      ///< MoE block of the layer at hand
-  std::vector<int> last_rows_;       ///< routing of the layer at hand, drawn when tokens are dispatched
+  RankLoads travelling_;             ///< routing of the layer at hand, drawn when tokens are dispatched
   double active_ = 0;
   int moe_layers_ = 0;
   std::map<std::tuple<int, int, int, int, int>, Recipe> recipes_;

@@ -24,6 +24,7 @@ Writer::Writer(const Case& c, const GpuSpec& gpu, const Layout& layout, const Lo
       comm_cost_(faster_links(c.profile.comm, options.tweaks.links)), link_bytes_(c.machine->links.size(), 0.0) {
   play_ranks();
   chains_.resize(played_.size() * static_cast<std::size_t>(micro_batches_));
+  turn_.resize(played_.size(), kNoOp);
 }
 
 bool Writer::identical_ranks() const {
@@ -108,6 +109,7 @@ void Writer::kernel(int rank, int micro, const Item& item, int layer, double tim
   Chain& c = chain(rank, micro);
   double us = time_us >= 0 ? time_us : item.cost.time_us;
   if (case_.stack.l2_prefetch && !item.aux_stream) us -= prefetch_gain_us(c, item);
+  if (case_.stack.cast_free && item.category == Category::cast) us = 0;
   us /= faster(item.category);
   if (layout_.overlap == Overlap::two_batch) us *= 1 + case_.stack.comm.sm_share;
   if (!item.path.empty() && is_counted(rank, micro)) {
@@ -135,6 +137,23 @@ void Writer::join_streams(int rank, int micro) {
   builder_.order(c.main, both);
   c.main = both;
   c.aux = kNoOp;
+}
+
+void Writer::begin_turn(int stage, int micro) {
+  for (const int r : stage_ranks(stage)) {
+    const OpId before = turn_[static_cast<std::size_t>(r)];
+    OpId& main = chain(r, micro).main;
+    if (before == kNoOp || before == main) continue;
+    const OpId turn = builder_.join({});
+    facts_.push_back({});
+    builder_.order(before, turn);
+    if (main != kNoOp) builder_.order(main, turn);
+    main = turn;
+  }
+}
+
+void Writer::end_turn(int stage, int micro) {
+  for (const int r : stage_ranks(stage)) turn_[static_cast<std::size_t>(r)] = chain(r, micro).main;
 }
 
 void Writer::host_launch(int rank, int micro, const char* name, double us, int layer) {

@@ -42,6 +42,9 @@ class Writer {
   void hand_off(int from_stage, int micro, double bytes);
   /// The first op of `micro` on stage 0 waits for its last op on the last stage: the next token needs the last one.
   void next_round(int micro);
+  /// Micro-batches of a pipeline take turns on a rank: one graph replay after the other, not kernel by kernel.
+  void begin_turn(int stage, int micro);
+  void end_turn(int stage, int micro);
   void join_streams(int rank, int micro);
   /// Host work of `us` that ends before the next kernel of the rank may start.
   void host_launch(int rank, int micro, const char* name, double us, int layer);
@@ -90,6 +93,7 @@ class Writer {
   bool folded_ = false;
   std::vector<Played> played_;
   std::vector<Chain> chains_;
+  std::vector<OpId> turn_;           ///< by rank: last op of the micro-batch that had its turn
   std::vector<OpFacts> facts_;
   std::vector<PathUse> uses_;
   std::map<std::string, int> use_numbers_;

@@ -26,7 +26,7 @@ void bind_plan(Fields& f, Plan& p) {
   f.choice("overlap", p.overlap, {"none", "single_batch", "two_batch"}, Need::optional,
            "two_batch: the batch runs as two halves, one communicates while the other computes");
   if (p.ep > 1 && p.moe_ep > 1 && p.ep != p.moe_ep) f.error("moe_ep", "`ep` and `moe_ep` are the same thing and differ");
-  if (p.pp == 1 && !p.stage_layers.empty()) f.warning("stage_layers", "`stage_layers` has no effect with pp 1");
+  if (p.pp == 1) f.inert("stage_layers", "pp", "1");
   if (p.pp == 1 && p.micro_batches > 1 && p.overlap != Overlap::two_batch)
     f.warning("micro_batches", "`micro_batches` above 1 only costs time with pp 1");
 }
@@ -72,7 +72,8 @@ void check_attention(const Attention& a, int tp, std::vector<std::string>& out) 
       divides(a.k_heads, "key heads");
       divides(a.v_heads, "value heads");
       break;
-    default: divides(a.heads, "heads"); break;
+    case Attention::Kind::dsv4: divides(a.heads, "query heads"); break;
+    default: break;
   }
 }
 
@@ -139,9 +140,8 @@ std::vector<std::string> broken_rules(const Plan& plan, const Model& model, cons
 
 std::string not_simulated(const Plan&, const Model& model) {
   for (const Attention& a : model.attention)
-    if (a.kind == Attention::Kind::mamba2 || a.kind == Attention::Kind::dsv4)
-      return fmt::format("attention block `{}` of {} ({}) is not simulated yet", a.name, model.name,
-                         a.kind == Attention::Kind::mamba2 ? "Mamba2" : "compressed attention");
+    if (a.kind == Attention::Kind::mamba2)
+      return fmt::format("attention block `{}` of {} (Mamba2) is not simulated yet", a.name, model.name);
   return {};
 }
 

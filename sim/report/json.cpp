@@ -8,23 +8,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
-Json inputs(const Case& c) {
-  Json out;
-  Json resolved = Json::object();
-  for (const FieldInfo& f : c.resolved)
-    if (!f.value.empty()) resolved[f.path] = f.value;
-  // Defaults that depend on other files are not known to the key declarations.
-  resolved["checkpoint"] = c.experiment.checkpoint;
-  resolved["kv_dtype"] = std::string(kKvDtypeNames[static_cast<std::size_t>(c.experiment.kv_dtype)]);
-  resolved["gpus"] = c.experiment.gpus;
-  for (const auto& [key, value] : c.overrides) resolved[key] = value;
-  out["resolved"] = resolved;
-  out["files"] = Json::array();
-  for (const auto& [path, hash] : c.files) out["files"].push_back({{"file", path}, {"fnv1a", hash}});
-  out["profile_provenance"] = c.profile.provenance;
-  return out;
-}
-
 Json links(const Result& r) {
   Json out = Json::array();
   for (const LinkUse& l : r.links)
@@ -66,6 +49,23 @@ Json what_ifs(const Result& r) {
 
 }  // namespace
 
+nlohmann::ordered_json inputs_json(const Case& c) {
+  Json out;
+  Json resolved = Json::object();
+  for (const FieldInfo& f : c.resolved)
+    if (!f.value.empty()) resolved[f.path] = f.value;
+  // Defaults that depend on other files are not known to the key declarations.
+  resolved["checkpoint"] = c.experiment.checkpoint;
+  resolved["kv_dtype"] = std::string(kKvDtypeNames[static_cast<std::size_t>(c.experiment.kv_dtype)]);
+  resolved["gpus"] = c.experiment.gpus;
+  for (const auto& [key, value] : c.overrides) resolved[key] = value;
+  out["resolved"] = resolved;
+  out["files"] = Json::array();
+  for (const auto& [path, hash] : c.files) out["files"].push_back({{"file", path}, {"fnv1a", hash}});
+  out["profile_provenance"] = c.profile.provenance;
+  return out;
+}
+
 nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   Json out;
   out["schema"] = 1;
@@ -77,6 +77,8 @@ nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   out["tokens_per_s_per_sequence"] = r.tokens_per_s_per_sequence;
   out["interval90_ms"] = {r.interval_low_ms, r.interval_high_ms};
   out["steps_ms"] = r.steps_ms;
+  out["step_p50_ms"] = r.quantile_ms(0.5);
+  out["step_p99_ms"] = r.quantile_ms(0.99);
   Json breakdown;
   for (std::size_t i = 0; i < kCategoryNames.size(); ++i) breakdown[std::string(kCategoryNames[i])] = r.breakdown_ms[i];
   out["breakdown_ms"] = breakdown;
@@ -100,7 +102,7 @@ nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   out["warnings"] = r.warnings;
   out["ops"] = r.ops;
   out["fingerprint"] = hex64(r.fingerprint);
-  out["inputs"] = inputs(c);
+  out["inputs"] = inputs_json(c);
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <numeric>
 
@@ -129,6 +130,13 @@ Time step_start(const Lowered& l, const Timeline& t) {
   Time from{0};
   for (const OpId op : l.before) from = std::max(from, t.end[op]);
   return from;
+}
+
+double Result::quantile_ms(double q) const {
+  std::vector<double> sorted = steps_ms;
+  std::sort(sorted.begin(), sorted.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(sorted.size())));
+  return sorted.empty() ? 0 : sorted[std::clamp<std::size_t>(rank, 1, sorted.size()) - 1];
 }
 
 double step_ms(const Case& c, const Tweaks& tweaks, Sharing sharing) {

@@ -55,6 +55,8 @@ struct Result {
   std::size_t ops = 0;
   std::uint64_t events = 0, solves = 0, fingerprint = 0;
   double host_ms = 0;                       ///< time of the simulation itself (not in result.json)
+  /// Step time that a share `q` of the simulated steps does not exceed (nearest rank).
+  double quantile_ms(double q) const;
   Lowered lowered;                          ///< of the first step
   Timeline timeline;                        ///< of the first step
 };

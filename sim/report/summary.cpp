@@ -23,7 +23,10 @@ std::string headline(const Case& c, const Result& r) {
                                 e.batch.mean_context());
   if (!e.question.empty()) out += fmt::format("question   {}\n", e.question);
   TextTable t("lrl");
-  const char* what = r.steps_ms.size() > 1 ? "mean of the simulated steps" : "simulated";
+  const std::string what = r.steps_ms.size() > 1
+                               ? fmt::format("mean of {} steps, p50 {}, p99 {}", r.steps_ms.size(), significant(r.quantile_ms(0.5)),
+                                             significant(r.quantile_ms(0.99)))
+                               : "simulated";
   t.row({"one decode step", significant(r.step_ms) + " ms",
          fmt::format("{}, 90 % interval {} to {} ms", what, significant(r.interval_low_ms), significant(r.interval_high_ms))});
   t.row({"time per output token", significant(r.tpot_ms) + " ms", "no speculation: one token per step"});

@@ -24,8 +24,11 @@ constexpr int kCriticalPid = 1, kLinksPid = 2, kFirstServerPid = 10, kFirstSende
 
 const char* name_of(Wait w) { return w == Wait::start ? "start" : w == Wait::queue ? "queue" : "dependency"; }
 
-/// Microseconds with three decimals: what the importer keeps.
-double us3(Time t) { return static_cast<double>((t.count() + 500) / 1000) * 1e-3; }
+std::int64_t whole_ns(Time t) { return (t.count() + 500) / 1000; }
+/// Microseconds with three decimals: what the importer keeps. A division, so that the text has no further digits.
+double us3(Time t) { return static_cast<double>(whole_ns(t)) / 1000; }
+/// Length of a slice, so that slices which touch do so after rounding too.
+double us3(Time from, Time to) { return static_cast<double>(whole_ns(to) - whole_ns(from)) / 1000; }
 
 class TraceWriter {
  public:
@@ -82,7 +85,7 @@ class TraceWriter {
   void critical_track() {
     for (const Segment& s : critical_path(program_, timeline_)) {
       const bool shared = s.owner == Owner::sharing;
-      Json json = {{"ph", "X"}, {"pid", kCriticalPid}, {"tid", 1}, {"ts", us3(s.from)}, {"dur", us3(s.to) - us3(s.from)},
+      Json json = {{"ph", "X"}, {"pid", kCriticalPid}, {"tid", 1}, {"ts", us3(s.from)}, {"dur", us3(s.from, s.to)},
                    {"cat", shared ? "sharing" : std::string(name_of_category(s.op))}, {"name", describe(program_, s.op)}};
       if (shared) json["args"] = {{"lost_on", resources_.link_names[s.link]}};
       add(s.from, s.to - s.from, std::move(json));
@@ -97,7 +100,7 @@ class TraceWriter {
     Json args = {{"op", index(op)}, {"wait", name_of(timeline_.wait[op])}, {"start_ps", start.count()}, {"duration_ps", (end - start).count()},
                  {"critical", critical_.count(op) > 0}};
     if (timeline_.cause[op] != kNoOp) args["cause"] = describe(program_, timeline_.cause[op]);
-    add(start, end - start, {{"ph", "X"}, {"pid", pid}, {"tid", tid}, {"ts", us3(start)}, {"dur", us3(end) - us3(start)},
+    add(start, end - start, {{"ph", "X"}, {"pid", pid}, {"tid", tid}, {"ts", us3(start)}, {"dur", us3(start, end)},
                              {"cat", std::string(name_of_category(op))}, {"name", describe(program_, op)}, {"args", std::move(args)}});
   }
 

@@ -3,13 +3,16 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace moe {
 namespace {
 
 const std::vector<std::string> kOps{"dense", "experts", "mla", "sparse_mla", "gqa", "absorb", "elementwise",
                                     "reduction", "cast", "sampling", "indexer_logits", "indexer_topk",
-                                    "gdn_recurrent", "gdn_conv"};
+                                    "gdn_recurrent", "gdn_conv", "mhc"};
+
+const std::vector<std::string> kFormats{"bf16", "fp8", "fp8_block", "nvfp4", "mxfp4", "int4", "any"};
 
 /// kernels: {dense: {bf16: path, ...}, elementwise: path, ...}; a plain path serves any format.
 void bind_kernels(Fields& f, Stack& s) {
@@ -20,7 +23,9 @@ void bind_kernels(Fields& f, Stack& s) {
       if (node->is_scalar()) s.kernels[op]["any"] = node->text;
       else if (node->is_map()) {
         for (const Entry& e : node->entries) {
-          if (e.value.is_scalar()) s.kernels[op][e.key] = e.value.text;
+          if (std::find(kFormats.begin(), kFormats.end(), e.key) == kFormats.end())
+            k.error(op, fmt::format("`{}` is not a number format", e.key), suggestion(e.key, kFormats));
+          else if (e.value.is_scalar()) s.kernels[op][e.key] = e.value.text;
           else k.error(op, fmt::format("`{}` must be a kernel path", e.key));
         }
       } else k.error(op, fmt::format("`{}` must be a path or a map of format: path", op));
@@ -37,8 +42,6 @@ void bind_launch(Fields& f, Launch& l) {
     for (const double v : sizes) l.capture_sizes.push_back(static_cast<int>(v));
     if (!std::is_sorted(l.capture_sizes.begin(), l.capture_sizes.end()))
       g.error("capture_sizes", "`capture_sizes` must ascend");
-    if (l.mode == GraphMode::eager && !l.capture_sizes.empty())
-      g.warning("capture_sizes", "`capture_sizes` has no effect with `graph: eager`");
     auto time = [&](const char* key, double& us, const char* help) {
       double seconds = us * 1e-6;
       g.quantity(key, seconds, Unit::time, Need::optional, Range::not_negative(), help);
@@ -51,6 +54,12 @@ void bind_launch(Fields& f, Launch& l) {
          "piecewise: host time per layer to launch eager attention");
     if (l.mode == GraphMode::eager && l.host_per_layer_us <= 0)
       g.error("host_per_layer", "`graph: eager` needs `host_per_layer`");
+    if (l.mode == GraphMode::eager) {
+      if (!l.capture_sizes.empty()) g.inert("capture_sizes", "graph", "eager");
+      for (const char* key : {"host_per_step", "node_gap"}) g.inert(key, "graph", "eager");
+    }
+    if (l.mode != GraphMode::piecewise)
+      g.inert("host_per_eager_attention", "graph", l.mode == GraphMode::full ? "full" : "eager");
     if (l.mode == GraphMode::piecewise && l.host_per_eager_attention_us <= 0)
       g.error("host_per_eager_attention", "`graph: piecewise` needs `host_per_eager_attention`");
   });
@@ -63,6 +72,8 @@ void bind_one_shot(Fields& f, Communication& c) {
     g.integer("ranks", o.ranks, Need::required, Range::at_least(2), "ranks of the communicator");
     g.quantity("t0", t0, Unit::time, Need::required, Range::positive(), "fixed part");
     g.quantity("rate", rate, Unit::bandwidth, Need::required, Range::positive(), "bytes read per rank and second");
+    for (const OneShot& other : c.one_shot)
+      if (other.ranks == o.ranks) g.error("ranks", fmt::format("{} ranks are listed twice", o.ranks));
     o.t0_us = t0 * 1e6;
     o.rate_GBps = rate * 1e-9;
     c.one_shot.push_back(o);
@@ -89,8 +100,8 @@ void bind_all_reduce(Fields& f, Communication& c) {
     }
     if (!p.custom)
       for (const char* key : {"cutoff", "ignore_cutoff_rows", "two_shot_above", "two_shot_extra", "one_shot"})
-        if (g.has(key)) g.warning(key, fmt::format("`{}` has no effect with `implementation: nccl`", key));
-    p.custom_max_bytes = 1e18;
+        g.inert(key, "implementation", "nccl");
+    p.custom_max_bytes = std::numeric_limits<double>::infinity();
     g.quantity("cutoff", p.custom_max_bytes, Unit::bytes, Need::optional, Range::positive(),
                "largest message of the own kernel; default: all sizes");
     g.integer("ignore_cutoff_rows", p.custom_ignore_cutoff_rows, Need::optional, Range::not_negative(),
@@ -103,6 +114,10 @@ void bind_all_reduce(Fields& f, Communication& c) {
                "extra barrier of the two-shot kernel");
     p.two_shot_extra_us = extra * 1e6;
     bind_one_shot(g, c);
+    if (p.custom && c.one_shot.empty() && !g.describing())
+      g.error("implementation", "an own kernel needs its measured times in `one_shot`");
+    if (p.custom && !g.has("cutoff")) g.inert("ignore_cutoff_rows", "cutoff", "none");
+    if (p.custom && !p.two_shot_above) g.inert("two_shot_extra", "two_shot_above", "none");
     g.number("sm_share", c.sm_share, Need::optional, Range::between(0, 0.5),
              "share of the SMs that a collective takes from compute that runs beside it");
     g.flag("embedding", c.embedding_all_reduce, Need::optional, "vocab-parallel embedding adds one all-reduce");
@@ -127,6 +142,7 @@ void bind_stack(Fields& f, Stack& s) {
               suggestion(kernel, {kFusable.begin(), kFusable.end()}));
   f.flag("shared_experts_stream", s.shared_experts_stream, Need::optional, "shared expert on a second stream");
   f.flag("l2_prefetch", s.l2_prefetch, Need::optional, "fetches the next weights into L2 while a collective runs");
+  f.flag("cast_free", s.cast_free, Need::optional, "casts and quantisations run inside their neighbours");
   f.flag("persistent_experts", s.persistent_experts, Need::optional, "grouped GEMM without partial waves over the SMs");
   f.number("expert_sparsity", s.expert_sparsity, Need::optional, Range::between(0.1, 1),
            "share of the expert weights that is read; 2:4 structured sparsity: 0.5625 with its index bits");
@@ -138,6 +154,7 @@ void bind_stack(Fields& f, Stack& s) {
   });
   bind_launch(f, s.launch);
   bind_all_reduce(f, s.comm);
+  if (s.comm.fused_with_norm && !s.fuses("add_norm")) s.fused.emplace_back("add_norm");
   f.section("expert_exchange", Need::optional, "how routed tokens travel between data-parallel groups", [&](Fields& g) {
     g.choice("by", s.comm.dispatch_all_to_all, {"all_gather", "all_to_all"}, Need::optional,
              "all_gather (and reduce-scatter back) or all_to_all");
@@ -151,7 +168,10 @@ void bind_stack(Fields& f, Stack& s) {
   });
   f.section("extra_cast", Need::optional, "a dtype cast over a foreign buffer, once per layer", [&](Fields& g) {
     g.quantity("bytes", s.extra_cast.bytes, Unit::bytes, Need::required, Range::positive(), "moved per call");
-    g.text("layers", s.extra_cast.layers, Need::optional, "all, moe or dense");
+    const std::vector<std::string> kinds{"all", "moe", "dense"};
+    int kind = 0;
+    g.choice("layers", kind, kinds, Need::optional, "which layers run it");
+    s.extra_cast.layers = kinds[static_cast<std::size_t>(kind)];
   });
   f.section("memory", Need::optional, "GPU memory that the engine uses", [&](Fields& g) {
     g.quantity("fraction", s.memory_fraction, Unit::share, Need::optional, Range::between(0.01, 1),

@@ -56,11 +56,12 @@ struct Stack {
   std::vector<std::string> sources, unknown;
   /// Kernel paths of the profile by op class, then by number format: kernels["dense"]["bf16"].
   /// Op classes: dense, experts, mla, sparse_mla, gqa, absorb, elementwise, reduction, cast, sampling,
-  /// indexer_logits, indexer_topk, gdn_recurrent, gdn_conv.
+  /// indexer_logits, indexer_topk, gdn_recurrent, gdn_conv, mhc.
   std::map<std::string, std::map<std::string, std::string>> kernels;
   std::vector<std::string> fused;     ///< small kernels that do not run on their own here (see kFusable)
   bool shared_experts_stream = false; ///< shared expert on a second stream
   bool l2_prefetch = false;           ///< fetches the next weights into L2 while a collective runs
+  bool cast_free = false;             ///< casts and quantisations run inside their neighbours
   bool persistent_experts = false;    ///< grouped GEMM without partial waves
   double expert_sparsity = 1;         ///< share of expert weights that is read (2:4 structured: 0.5 + index bits)
   bool sparse_attention = true;       ///< runs DSA where the model has it; false: dense attention over all tokens

@@ -1,57 +1,46 @@
-// Which experts do the tokens choose? A seeded process; the same seed gives the same draw on every compiler.
+// How do tokens choose experts? The declaration: `routing:` of an experiment. workload/router.hpp draws from it.
 //
-// Every expert has a popularity; a token picks `topk` distinct experts, one after the other, in proportion to it
-// (the same as taking the top-k of log popularity + Gumbel noise, i.e. of noisy router scores).
+// Every expert of a layer has a popularity; a token picks `topk` distinct experts, one after the other, in proportion
+// to it (the same as taking the top-k of log popularity + Gumbel noise, i.e. of noisy router scores).
 //
-//   uniform     all popularities equal; B tokens touch E (1 - (1 - k/E)^B) experts on average
-//   power_law   popularities are drawn from p(x) ~ x^-alpha between 1 and 0.8 B (200 while B k <= E), the rule of
-//               AIConfigurator's MoE collector (commit 095f58a5), so that alpha means what it means in its tables
-//   similarity  how alike the sequences of the batch are: the correlation of their router scores, 0 to below 1.
-//               Each layer adds to log popularity a normal of variance s/(1-s) pi^2/6 (pi^2/6: variance of the Gumbel
-//               noise), common to all tokens. One token alone is not changed by it; a batch touches fewer experts.
+//   kind        uniform: all alike; B tokens touch E (1 - (1 - k/E)^B) experts on average
+//               power_law: popularities drawn from p(x) ~ x^-alpha between 1 and 0.8 B (200 while B k <= E), the rule
+//               of AIConfigurator's MoE collector (commit 095f58a5), so that alpha means what it means in its tables
+//               histogram: recorded rows per expert.  trace: recorded choices, replayed
+//   similarity  how alike the sequences of the batch are: the correlation of their router scores, 0 to below 1
+//   temporal    probability that a sequence keeps a chosen expert from the step before
+//   oea_keep    opportunistic expert activation: picks of a token that may make an expert active
 //
-// Example: 64 tokens, top-8 of 384. similarity 0: 284 experts touched. One prompt sent to all streams was seen to
-// need 0.54-0.64 of the uniform expert time at this batch; a similarity near 0.6 gives such counts.
+// Example: 64 tokens, top-8 of 384, touch 284 experts; with similarity 0.6 they touch 165, with oea_keep 3 152.
+// docs/routing.md says what is known about each knob.
 #pragma once
 #include <cstdint>
-#include <vector>
-
-#include "base/random.hpp"
+#include <memory>
+#include <string>
 
 namespace moe {
 
+struct RecordedRouting;
+
 struct Routing {
-  enum class Kind { uniform, power_law } kind = Kind::uniform;
-  double alpha = 1.2;       ///< power_law
-  double similarity = 0;    ///< 0 <= s < 1
+  enum class Kind { uniform, power_law, histogram, trace } kind = Kind::uniform;
+  double alpha = 1.2;           ///< power_law
+  double similarity = 0;        ///< 0 <= s < 1
   double similarity_high = -1;  ///< upper end of what is plausible, for the interval; -1: not given
+  double temporal = 0;          ///< 0 to 1; over the steps of one run
+  int oea_keep = 0;             ///< 0: off
   std::uint64_t seed = 1;
+  std::string file{};           ///< histogram, trace: CSV, workload/recorded.hpp
+  std::shared_ptr<const RecordedRouting> recorded{};  ///< computed: what `file` holds
 };
 
-/// Draws the routing of one layer after the other for a batch of a fixed size.
-class Router {
- public:
-  /// experts, topk of the model; tokens: rows that route independently; padding: dummy rows of a captured graph,
-  /// which all choose the same experts because they hold the same data.
-  Router(const Routing& routing, int experts, int topk, int tokens, int padding = 0);
-  /// Rows per expert of the next layer; sums to (tokens + padding) * topk.
-  const std::vector<int>& draw();
-
- private:
-  std::uint32_t pick();
-  void pick_token(int copies);
-
-  Random random_;
-  int topk_, tokens_, padding_;
-  std::vector<std::uint32_t> accept_;    ///< alias method: keep the drawn rank below this, of 2^32
-  std::vector<std::uint32_t> other_;     ///< alias method: rank taken instead
-  std::vector<std::uint32_t> expert_;    ///< rank of popularity -> expert, shuffled for every layer
-  std::vector<int> rows_;
-  std::vector<std::uint32_t> chosen_;
-  bool uniform_;
+/// What the router of a model's layer is like (model facts).
+struct RouterShape {
+  int experts = 0;            ///< routed ones; 0: a layer without experts
+  int topk = 0;
+  int groups = 1;             ///< group-limited routing: experts stand in this many equal groups, in order,
+  int topk_groups = 1;        ///< and a token uses at most so many of them
+  bool hash_routed = false;   ///< experts come from a table by token id; the router's scores do not choose
 };
-
-/// Popularities by rank (largest first is not required), as the constructor uses them.
-std::vector<double> popularity(const Routing& routing, int experts, int topk, int tokens, Random& random);
 
 }  // namespace moe
