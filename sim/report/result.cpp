@@ -77,7 +77,7 @@ void add_links(const Lowered& l, const Timeline& t, const PathTotals& path, Resu
   });
 }
 
-void add_step(const Case& c, Lowered l, Result& r, bool first) {
+void add_step(const Case& c, Lowered l, Result& r, bool first, bool detail) {
   PcieRule rule(*c.machine);
   Timeline t = run(l.program, l.resources, Sharing::max_min, &rule);
   const Time began = step_start(l, t), step = t.makespan - began;
@@ -99,12 +99,13 @@ void add_step(const Case& c, Lowered l, Result& r, bool first) {
   r.theoretical_min_unreplicated_ms += work.unreplicated_bytes / c.profile.gpu.dram_Bps * 1e3;
   r.flops_pct_of_peak += work.peak_seconds * 1e3 / to_ms(step) * 100;
   if (!first) return;
-  add_links(l, t, path, r);
   r.paths = l.paths;
   std::stable_sort(r.paths.begin(), r.paths.end(), [](auto& a, auto& b) { return a.time_us > b.time_us; });
   r.rows = l.rows;
   r.ops = l.program.size();
   r.warnings.insert(r.warnings.end(), l.warnings.begin(), l.warnings.end());
+  if (!detail) return;
+  add_links(l, t, path, r);
   r.fingerprint = fingerprint(t);
   r.lowered = std::move(l);
   r.timeline = std::move(t);
@@ -164,7 +165,7 @@ Result evaluate(const Case& c, const EvaluateOptions& options) {
     LowerOptions o;
     o.fold = options.fold;
     o.step = s;
-    add_step(c, lower_step(c, o), r, s == 0);
+    add_step(c, lower_step(c, o), r, s == 0, options.detail);
   }
   mean_over_steps(r);
   r.tpot_ms = r.step_ms;
