@@ -8,6 +8,7 @@
 #include "machine/load.hpp"
 #include "model/load.hpp"
 #include "stack/load.hpp"
+#include "sweep/grid.hpp"
 
 namespace moe {
 namespace {
@@ -32,7 +33,10 @@ void read(const std::string& file, Diagnostics& out) {
   const Document doc = load_document(file, first);
   if (first.has_errors()) return out.merge(first);
   switch (kind_of(doc.root)) {
-    case FileKind::experiment: load_case(file, {}, out); break;
+    case FileKind::experiment:
+      if (doc.root.find("sweep") != nullptr) read_study(file, {}, {});
+      load_case(file, {}, out);
+      break;
     case FileKind::model: load_model(file, out); break;
     case FileKind::machine: {
       const Machine machine = load_machine(file, out);

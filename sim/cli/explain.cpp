@@ -5,26 +5,25 @@
 
 #include "base/text.hpp"
 #include "cli/commands.hpp"
-#include "experiment/experiment.hpp"
+#include "cli/declarations.hpp"
 #include "report/keys.hpp"
-#include "stack/load.hpp"
+#include "sweep/mpi.hpp"
 
 namespace moe {
 namespace {
 
 struct Group {
-  const char* file;
+  std::string file;
   std::vector<FieldInfo> fields;
 };
 
 std::vector<Group> declarations() {
-  Experiment e;
-  Stack k;
+  std::vector<Group> out;
+  for (Declarations& d : all_declarations()) out.push_back({d.kind, std::move(d.fields)});
   Group result{"result.json", {}};
   for (const ResultKey& r : result_keys()) result.fields.push_back({r.key, r.unit, "", r.meaning, false, false});
-  return {{"experiment", describe([&](Fields& f) { bind_experiment(f, e); })},
-          {"stack", describe([&](Fields& f) { bind_stack(f, k); })},
-          std::move(result)};
+  out.push_back(std::move(result));
+  return out;
 }
 
 std::string last_word(const std::string& path) { return path.substr(path.find_last_of('.') + 1); }
@@ -48,6 +47,6 @@ int explain_command(const std::string& key, const Streams& s) {
   return kAnswered;
 }
 
-std::string version_text() { return "moe-sim " MOE_SIM_VERSION ", data schema 1"; }
+std::string version_text() { return std::string("moe-sim " MOE_SIM_VERSION ", data schema 1") + (has_mpi() ? ", MPI" : ""); }
 
 }  // namespace moe

@@ -1,4 +1,4 @@
-// The command line. CLI11 stays in this file; its errors become ours.
+// The command line. CLI11 stays in this file and in cli/network_options.hpp; its errors become ours.
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
@@ -7,6 +7,8 @@
 #include <cstdlib>
 
 #include "cli/commands.hpp"
+#include "cli/network_options.hpp"
+#include "cli/study_options.hpp"
 
 namespace {
 
@@ -15,7 +17,7 @@ void add_run(CLI::App& app, moe::RunArguments& a) {
   run->add_option("experiment", a.experiments, "experiment files")->required();
   run->add_option("--set", a.set, "change a key: --set batch.sequences=8 --set stack.launch.graph=eager");
   run->add_flag("--json", a.json, "print result.json instead of text");
-  run->add_option("--out", a.out_dir, "folder for result.json and trace.json");
+  run->add_option("--out", a.out_dir, "folder for result.json, report.html and trace.json");
   run->add_option("--trace", a.trace, "write a Chrome/Perfetto trace to this file");
   run->add_option_function<std::string>(
          "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table")
@@ -79,6 +81,8 @@ int main(int argc, char** argv) {
   app.add_flag("--plain", plain, "no colour");
   moe::RunArguments run;
   add_run(app, run);
+  moe::StudyArguments studies;
+  moe::add_studies(app, studies);
   moe::CompareArguments compare;
   add_compare(app, compare);
   moe::ImportArguments import;
@@ -92,6 +96,8 @@ int main(int argc, char** argv) {
   list->add_flag("--json", json, "for programs");
   CLI::App* explain = app.add_subcommand("explain", "what a key of a file or of result.json means");
   explain->add_option("key", key, "dotted key or its last word; empty: all keys");
+  moe::NetworkVerbs network;
+  network.declare(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -102,6 +108,9 @@ int main(int argc, char** argv) {
   const bool colour = !plain && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) != 0;
   const moe::Streams streams{std::cout, std::cerr, colour};
   const int code = moe::guarded(streams, [&] {
+    if (int answer = 0; network.run(streams, answer)) return answer;
+    int study_code = 0;
+    if (moe::study_command(app, studies, streams, study_code)) return study_code;
     if (app.got_subcommand("compare")) return moe::compare_command(compare, streams);
     if (app.got_subcommand("import-model")) return moe::import_model_command(import, streams);
     if (check->parsed()) return moe::check_command(files, streams);

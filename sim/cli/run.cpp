@@ -6,6 +6,9 @@
 
 #include "base/hash.hpp"
 #include "cli/commands.hpp"
+#include "cli/study_commands.hpp"
+#include "report/detail.hpp"
+#include "report/page.hpp"
 #include "report/json.hpp"
 #include "report/summary.hpp"
 #include "report/trace.hpp"
@@ -42,8 +45,12 @@ void write_out_dir(const Case& c, const Result& r, const std::string& dir) {
   if (error) throw InputError(fmt::format("cannot create folder `{}`: {}", dir, error.message()));
   const std::string path = dir + "/result.json";
   std::ofstream file = open_for_writing(path);
-  file << to_ordered_json(c, r).dump(2) << "\n";
+  nlohmann::ordered_json result = to_ordered_json(c, r);
+  result["detail"] = detail_json(c, r);
+  file << result.dump(2) << "\n";
   finish_writing(file, path);
+  write_text_file(dir + "/report.html", page("moe-sim: " + c.experiment.name, run_sections({result}), {result},
+                                             "moe-sim run " + c.experiment.file + " --out " + dir));
   write_trace_file(c, r, dir + "/trace.json");
 }
 

@@ -28,18 +28,29 @@ void must_hold_for(const CommCost& cost, Transport t) {
 
 bool all_to_all_uses_ll(double bytes, int ranks) { return bytes / ranks <= kAllToAllLlBytes; }
 
-double all_to_all_us(const CommCost& cost, const Communicator& comm, double bytes) {
+AllToAllParts all_to_all_parts(const CommCost& cost, const Communicator& comm, double bytes) {
   must_hold_for(cost, worst_hop(comm));
   const int n = comm.ranks();
   const double peer_bytes = bytes / n;
-  const double start = cost.a2a_base_us + cost.a2a_peer_us * (n - 1);
+  AllToAllParts parts;
+  parts.before_us = cost.a2a_base_us + cost.a2a_peer_us * (n - 1);
   if (all_to_all_uses_ll(bytes, n)) {
     const double pass = 8 * by_ranks(cost.a2a_threads, n);
     const double more = std::max(0.0, peer_bytes / pass - 1);
-    return start + cost.a2a_first * std::min(peer_bytes, pass) / pass +
-           cost.a2a_tau * transport_cost(cost, worst_hop(comm)).tau_ll_us * more;
+    parts.message_us = cost.a2a_first * std::min(peer_bytes, pass) / pass +
+                       cost.a2a_tau * transport_cost(cost, worst_hop(comm)).tau_ll_us * more;
+    parts.wire_bytes = wire_factor(Protocol::ll) * peer_bytes;
+    return parts;
   }
-  return start + cost.a2a_simple_us + (n - 1) * peer_bytes / (by_ranks(cost.a2a_rate_GBps, n) * 1e3);
+  parts.before_us += cost.a2a_simple_us;
+  parts.message_us = (n - 1) * peer_bytes / (by_ranks(cost.a2a_rate_GBps, n) * 1e3);
+  parts.wire_bytes = peer_bytes;
+  return parts;
+}
+
+double all_to_all_us(const CommCost& cost, const Communicator& comm, double bytes) {
+  const AllToAllParts parts = all_to_all_parts(cost, comm, bytes);
+  return parts.before_us + parts.message_us;
 }
 
 }  // namespace moe

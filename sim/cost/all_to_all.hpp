@@ -21,6 +21,12 @@ constexpr double kAllToAllLlBytes = 16 * 1024;
 /// Errors        Infeasible("not-calibrated") when the parameters do not hold for the communicator's transport
 /// Constants     calibration/profiles/<gpu>.yaml: comm.all_to_all
 /// Tested        tests/analytic/collective_policy.cpp, tests/validation/collectives.cpp
+struct AllToAllParts {
+  double before_us = 0;   ///< a0 + a1 (n-1), and c
+  double message_us = 0;  ///< the rest: from the first to the last byte of each message
+  double wire_bytes = 0;  ///< per message, protocol overhead included
+};
+AllToAllParts all_to_all_parts(const CommCost& cost, const Communicator& comm, double bytes);
 double all_to_all_us(const CommCost& cost, const Communicator& comm, double bytes);
 bool all_to_all_uses_ll(double bytes, int ranks);
 

@@ -24,14 +24,24 @@ Transport transport_of(const Machine& machine, const Route& route, int from, int
 
 bool is_direct(Transport t) { return t < Transport::shm; }
 
+/// What a link carries beside its other direction: ports and uplinks lose the duplex share when that is busy too.
+double capacity_Bps(const Machine& machine, int link, const std::map<int, int>& uses) {
+  const Link& l = machine.links[static_cast<std::size_t>(link)];
+  const bool queues = l.kind == LinkKind::port || l.kind == LinkKind::uplink;
+  const bool both = queues && std::any_of(uses.begin(), uses.end(), [&](const auto& use) {
+    const Link& other = machine.links[static_cast<std::size_t>(use.first)];
+    return other.from == l.to && other.to == l.from;
+  });
+  return l.capacity.bytes_per_second * (both ? machine.pcie.duplex : 1);
+}
+
 /// Smallest capacity / uses over the links of the direct hops; 0 when nothing limits.
 double share_GBps(const Machine& machine, const std::vector<const Route*>& direct) {
   std::map<int, int> uses;
   for (const Route* route : direct)
     for (const int l : route->links) ++uses[l];
   double least = kUnlimited.bytes_per_second;
-  for (const auto& [l, count] : uses)
-    least = std::min(least, machine.links[static_cast<std::size_t>(l)].capacity.bytes_per_second / count);
+  for (const auto& [l, count] : uses) least = std::min(least, capacity_Bps(machine, l, uses) / count);
   for (const SharedLimit& limit : machine.limits) {
     int count = 0;
     for (const int l : limit.links) count += uses.count(l) != 0 ? uses[l] : 0;

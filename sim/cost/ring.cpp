@@ -14,12 +14,14 @@ constexpr double kFullPassBytes = 4096;  ///< 512 threads of 8 B
 constexpr int kFullThreads = 512;
 constexpr double kBytesPerUsPerGBps = 1e3;
 
+double alpha_ll_us(const CommCost& cost, const Communicator& comm, std::size_t hop) {
+  const TransportCost& t = transport_cost(cost, comm.hops[hop]);
+  return t.alpha_ll_us + (t.adds_route_latency ? comm.hop_latency_us[hop] : 0);
+}
+
 double mean_alpha_ll_us(const CommCost& cost, const Communicator& comm) {
   double sum = 0;
-  for (std::size_t i = 0; i < comm.hops.size(); ++i) {
-    const TransportCost& t = transport_cost(cost, comm.hops[i]);
-    sum += t.alpha_ll_us + (t.adds_route_latency ? comm.hop_latency_us[i] : 0);
-  }
+  for (std::size_t i = 0; i < comm.hops.size(); ++i) sum += alpha_ll_us(cost, comm, i);
   return sum / static_cast<double>(comm.hops.size());
 }
 
@@ -27,6 +29,23 @@ double mean_alpha_simple_us(const CommCost& cost, const Communicator& comm) {
   double sum = 0;
   for (const Transport t : comm.hops) sum += transport_cost(cost, t).alpha_simple_us;
   return sum / static_cast<double>(comm.hops.size());
+}
+
+/// The rate of a ring under Simple: its slowest hop.
+double slowest_GBps(const CommCost& cost, const Communicator& comm) {
+  double rate = transport_cost(cost, comm.hops.front()).rate_simple_GBps;
+  for (const Transport t : comm.hops) rate = std::min(rate, transport_cost(cost, t).rate_simple_GBps);
+  return rate;
+}
+
+/// `first + extra` of an LL step.
+double passes_us(const CommCost& cost, const Communicator& comm, double bytes) {
+  const LlGeometry g = ll_geometry(bytes, comm.ranks(), comm.channels, cost.ll_min_threads);
+  const TransportCost& worst = transport_cost(cost, worst_hop(comm));
+  const double more = g.passes - 1;
+  const double polls = cost.ll_whole_pass ? std::ceil(more) : more;
+  const double first = worst.tau1_ll_us * std::min(g.step_bytes, g.pass_bytes) / kFullPassBytes;
+  return first + polls * (worst.tau_ll_us - worst.tau1_ll_us) + more * worst.tau1_ll_us * g.threads / kFullThreads;
 }
 
 double at_most_share(double rate_GBps, const Communicator& comm) {
@@ -91,17 +110,11 @@ LlGeometry ll_geometry(double bytes, int ranks, int channels, int min_threads) {
 }
 
 double ring_ll_us(const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {
-  const LlGeometry g = ll_geometry(bytes, comm.ranks(), comm.channels, cost.ll_min_threads);
-  const TransportCost& worst = transport_cost(cost, worst_hop(comm));
-  const double more = g.passes - 1;
-  const double polls = cost.ll_whole_pass ? std::ceil(more) : more;
-  const double first = worst.tau1_ll_us * std::min(g.step_bytes, g.pass_bytes) / kFullPassBytes;
-  const double extra =
-      polls * (worst.tau_ll_us - worst.tau1_ll_us) + more * worst.tau1_ll_us * g.threads / kFullThreads;
+  const double passes = passes_us(cost, comm, bytes);
   const double wire = wire_factor(Protocol::ll) * bytes / comm.ranks() /
                       (at_most_share(cost.wire_GBps, comm) * kBytesPerUsPerGBps);
-  const double step = std::max(mean_alpha_ll_us(cost, comm) + first + extra, wire);
-  return start_us(cost, comm) + ring_steps(op, comm.ranks()) * step + cost.tail_ll * (first + extra);
+  const double step = std::max(mean_alpha_ll_us(cost, comm) + passes, wire);
+  return start_us(cost, comm) + ring_steps(op, comm.ranks()) * step + cost.tail_ll * passes;
 }
 
 double ring_ll128_us(const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {
@@ -112,11 +125,33 @@ double ring_ll128_us(const CommCost& cost, const Communicator& comm, CollectiveO
 }
 
 double ring_simple_us(const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {
-  double rate = transport_cost(cost, comm.hops.front()).rate_simple_GBps;
-  for (const Transport t : comm.hops) rate = std::min(rate, transport_cost(cost, t).rate_simple_GBps);
-  const double wire = bytes / comm.ranks() / (at_most_share(rate, comm) * kBytesPerUsPerGBps);
+  const double rate = at_most_share(slowest_GBps(cost, comm), comm) * kBytesPerUsPerGBps;
+  const double wire = bytes / comm.ranks() / rate;
   const double step = mean_alpha_simple_us(cost, comm) + wire;
   return start_us(cost, comm) + cost.b_simple_us + ring_steps(op, comm.ranks()) * step + cost.tail_simple * wire;
+}
+
+RingPlan ring_plan(Protocol p, const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {
+  RingPlan plan;
+  plan.before_us = start_us(cost, comm);
+  plan.steps = ring_steps(op, comm.ranks());
+  plan.wire_bytes = wire_factor(p) * bytes / comm.ranks();
+  const auto on_wire_us = [&](double GBps) {
+    return plan.wire_bytes / (at_most_share(GBps, comm) * kBytesPerUsPerGBps);
+  };
+  if (p == Protocol::ll) {
+    const double passes = passes_us(cost, comm, bytes), wire = on_wire_us(cost.wire_GBps);
+    plan.send_us = std::max(passes, wire);
+    plan.delay_us = std::max(mean_alpha_ll_us(cost, comm) + passes, wire) - plan.send_us;
+    plan.after_us = cost.tail_ll * passes;
+    return plan;
+  }
+  const bool simple = p == Protocol::simple;
+  plan.send_us = on_wire_us(simple ? slowest_GBps(cost, comm) : cost.ll128_rate_GBps);
+  plan.delay_us = simple ? mean_alpha_simple_us(cost, comm) : cost.ll128_alpha_factor * mean_alpha_ll_us(cost, comm);
+  plan.before_us += simple ? cost.b_simple_us : 0;
+  plan.after_us = cost.tail_simple * plan.send_us;
+  return plan;
 }
 
 double ring_us(Protocol p, const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes) {

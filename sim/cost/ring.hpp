@@ -71,6 +71,19 @@ double ring_ll128_us(const CommCost& cost, const Communicator& comm, CollectiveO
 ///   r               the slowest hop's rate, or the hops' share of their links where that is less
 double ring_simple_us(const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes);
 
+/// The same ring taken apart, so that its steps can be simulated when other transfers share its links:
+///   alone: T = before + steps (send + delay) + after
+struct RingPlan {
+  double before_us = 0;           ///< launch, start, pipeline fill
+  int steps = 0;
+  double wire_bytes = 0;          ///< that each rank sends in one step, protocol overhead included
+  double send_us = 0;             ///< that they take on a hop with nobody else
+  double delay_us = 0;            ///< from the last byte until the receiver may send on; holds no link. The mean over
+                                  ///< the hops: a chunk visits almost all of them
+  double after_us = 0;            ///< last local pass
+};
+RingPlan ring_plan(Protocol p, const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes);
+
 double ring_us(Protocol p, const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes);
 /// Bytes on the wire per byte of data: 2, 128/120, 1.
 double wire_factor(Protocol p);

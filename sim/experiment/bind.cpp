@@ -164,6 +164,8 @@ void bind_experiment(Fields& f, Experiment& e) {
         "changes to the named files, e.g. stack.launch.graph: eager");
   bind_degrade(f, e);
   bind_what_if(f, e);
+  f.raw("sweep", "map of dotted key: values", Need::optional,
+        "axes of `moe-sim sweep`, crossed: lists or ranges like 1..256x2; `zip` holds maps of keys that go together");
   bind_claims(f, e);
 }
 

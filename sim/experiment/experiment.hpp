@@ -106,6 +106,8 @@ Machine degraded(Machine machine, const std::vector<Degradation>& degrade);
 void bind_experiment(Fields& f, Experiment& e);
 /// Reads an experiment and every file it names. All errors of all files are collected, then thrown as InputError;
 /// warnings stay in `warnings`. A plan that is legal but not simulated yet throws Infeasible("not-simulated-yet").
-Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings);
+/// With a `cache` (experiment/cache.hpp) files that it holds are not read again.
+struct CaseCache;
+Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache = nullptr);
 
 }  // namespace moe

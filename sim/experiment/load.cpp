@@ -6,6 +6,7 @@
 #include "base/check.hpp"
 #include "config/override.hpp"
 #include "cost/load_profile.hpp"
+#include "experiment/cache.hpp"
 #include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/files.hpp"
@@ -19,7 +20,9 @@ namespace {
 
 class Loader {
  public:
-  Loader(const std::string& file, Diagnostics& out) : file_(file), out_(out) { case_.experiment.file = file; }
+  Loader(const std::string& file, Diagnostics& out, CaseCache& cache) : file_(file), out_(out), cache_(cache) {
+    case_.experiment.file = file;
+  }
 
   Case load(const Overrides& overrides) {
     read_experiment(overrides);
@@ -41,9 +44,9 @@ class Loader {
   }
 
   void read_experiment(const Overrides& overrides) {
-    Document doc = load_document(file_, out_);
-    note(file_, doc.hash);
-    root_ = std::move(doc.root);
+    const auto doc = document(file_, out_);
+    note(file_, doc->hash);
+    root_ = doc->root;
     const std::string base = file_.substr(file_.find_last_of('/') + 1);
     e().name = base.substr(0, base.rfind(".yaml"));
     Overrides all;
@@ -66,10 +69,15 @@ class Loader {
 
   void note(const std::string& path, const std::string& hash) { case_.files.emplace_back(path, hash); }
 
+  std::shared_ptr<const Document> document(const std::string& path, Diagnostics& out) {
+    return cache_.documents.get(path, out, [&](Diagnostics& d) { return load_document(path, d); });
+  }
+
   /// Path of a named file, or "" after saying what exists.
   std::string find(const char* key, const char* folder, const std::string& name) {
     if (name.empty()) return {};
-    const std::string found = find_data(folder, name, file_);
+    const std::string found = *cache_.paths.get(std::string(folder) + "|" + name, out_,
+                                                [&](Diagnostics&) { return find_data(folder, name, file_); });
     if (found.empty())
       out_.error(fmt::format("no file for {} `{}`", key, name), place(key), key,
                  suggestion(name, data_names(folder, file_)));
@@ -79,14 +87,14 @@ class Loader {
   /// Hash for provenance; the loaders read the file themselves.
   void note_file(const std::string& path) {
     Diagnostics ignored;
-    note(path, load_document(path, ignored).hash);
+    note(path, document(path, ignored)->hash);
   }
 
   void read_model() {
     const std::string path = find("model", kModels, e().model);
     if (path.empty()) return;
     note_file(path);
-    case_.model = load_model(path, out_);
+    case_.model = *cache_.models.get(path, out_, [&](Diagnostics& d) { return load_model(path, d); });
     const auto& all = case_.model.checkpoints;
     if (e().checkpoint.empty() && !all.empty()) e().checkpoint = all[0].id;
     std::vector<std::string> ids;
@@ -110,21 +118,30 @@ class Loader {
     const std::string path = find("machine", kTopologies, e().machine);
     if (path.empty()) return;
     note_file(path);
-    const std::size_t before = out_.error_count();
-    Machine machine = load_machine(path, out_);
+    const auto both = cache_.machines.get(path, out_, [&](Diagnostics& d) {
+      MachineAndRoutes made{std::make_shared<const Machine>(load_machine(path, d)), nullptr};
+      if (!d.has_errors()) made.routes = std::make_shared<const Routes>(*made.machine);
+      return made;
+    });
+    case_.machine = both->machine;
+    case_.routes = both->routes;
+    if (!e().degrade.empty() && both->routes != nullptr) degrade();
+  }
+
+  void degrade() {
+    const std::size_t present = case_.machine->gpus.size();
     for (const Degradation& d : e().degrade)
-      if (d.gpu >= static_cast<int>(machine.gpus.size()))
-        out_.error(fmt::format("machine `{}` has {} GPUs, none is number {}", e().machine, machine.gpus.size(), d.gpu), place("degrade"), "degrade");
-    if (out_.error_count() == before) machine = degraded(std::move(machine), e().degrade);
-    case_.machine = std::make_shared<const Machine>(std::move(machine));
-    if (out_.error_count() == before) case_.routes = std::make_shared<const Routes>(*case_.machine);
+      if (d.gpu >= static_cast<int>(present))
+        return out_.error(fmt::format("machine `{}` has {} GPUs, none is number {}", e().machine, present, d.gpu), place("degrade"), "degrade");
+    case_.machine = std::make_shared<const Machine>(degraded(*case_.machine, e().degrade));
+    case_.routes = std::make_shared<const Routes>(*case_.machine);
   }
 
   void read_profile() {
     const std::string path = find("profile", kProfiles, e().profile);
     if (path.empty()) return;
     note_file(path);
-    case_.profile = load_profile(path, out_);
+    case_.profile = *cache_.profiles.get(path, out_, [&](Diagnostics& d) { return load_profile(path, d); });
     if (case_.machine != nullptr && !case_.profile.gpu.name.empty() && case_.profile.gpu.name != case_.machine->gpu)
       out_.error(fmt::format("profile `{}` is for {}, machine `{}` has {}", e().profile, case_.profile.gpu.name,
                              e().machine, case_.machine->gpu),
@@ -134,12 +151,16 @@ class Loader {
   void read_stack() {
     const std::string path = find("stack", kStacks, e().stack);
     if (path.empty()) return;
-    Document doc = load_document(path, out_);
-    note(path, doc.hash);
-    for (const auto& [key, value] : stack_set_) set_value(doc.root, key, value, out_);
-    case_.stack = read_stack_document(doc);
+    const auto doc = document(path, out_);
+    note(path, doc->hash);
+    std::string key = path;
+    for (const auto& [name, value] : stack_set_) key += "|" + name + "=" + value;
+    case_.stack = *cache_.stacks.get(key, out_, [&](Diagnostics& d) {
+      Document changed = *doc;
+      for (const auto& [name, value] : stack_set_) set_value(changed.root, name, value, d);
+      return moe::read_stack(changed, d);
+    });
   }
-  Stack read_stack_document(const Document& doc) { return moe::read_stack(doc, out_); }
 
   void check_plan() {
     const int needed = e().plan.gpus();
@@ -167,6 +188,7 @@ class Loader {
 
   std::string file_;
   Diagnostics& out_;
+  CaseCache& cache_;
   Case case_;
   Node root_;
   Overrides stack_set_;
@@ -187,9 +209,10 @@ Machine degraded(Machine machine, const std::vector<Degradation>& degrade) {
   return machine;
 }
 
-Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings) {
+Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache) {
   Diagnostics all;
-  Case loaded = Loader(file, all).load(overrides);
+  CaseCache own;
+  Case loaded = Loader(file, all, cache != nullptr ? *cache : own).load(overrides);
   if (all.has_errors()) throw InputError(std::move(all));
   warnings.merge(all);
   return loaded;

@@ -30,18 +30,19 @@ std::vector<Members> members_of(Scope scope, const Layout& l) {
 }  // namespace
 
 void Step::collective(int s, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer) {
-  const Scope scope = (*by_group[0])[k].scope;
-  for (const Members& members : members_of(scope, layout_)) {
-    std::vector<int> gpus, played;
-    for (const auto& [g, t] : members) {
-      gpus.push_back(case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(s, g, t))]);
-      if (writer_.folded() && (g > 0 || t > 0)) continue;
-      const std::size_t per_stage = writer_.folded() ? 1 : static_cast<std::size_t>(layout_.ranks_per_stage());
-      played.push_back(static_cast<int>(static_cast<std::size_t>(s) * per_stage) + (writer_.folded() ? 0 : g * layout_.tp + t));
-    }
+  const std::vector<Members> all = members_of((*by_group[0])[k].scope, layout_);
+  std::vector<std::vector<int>> gpus(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i)
+    for (const auto& [g, t] : all[i]) gpus[i].push_back(case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(s, g, t))]);
+  const bool folded = writer_.folded();
+  const int first_rank = s * (folded ? 1 : layout_.ranks_per_stage());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::vector<int> played;
+    for (const auto& [g, t] : all[i])
+      if (!folded || (g == 0 && t == 0)) played.push_back(first_rank + (folded ? 0 : g * layout_.tp + t));
     if (played.empty()) continue;  // folded: the first group stands for all
-    const auto group = static_cast<std::size_t>(writer_.folded() ? 0 : members[0].first);
-    writer_.collective(played, gpus, micro, (*by_group[group])[k], layer);
+    const auto group = static_cast<std::size_t>(folded ? 0 : all[i][0].first);
+    writer_.collective(played, gpus, i, micro, (*by_group[group])[k], layer);
   }
 }
 

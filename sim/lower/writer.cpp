@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "lower/traffic.hpp"
+#include "network/fabric.hpp"
 
 namespace moe {
 namespace {
@@ -179,18 +179,17 @@ void Writer::mark_last_round() {
     if (c.main != kNoOp) before_last_round_.push_back(c.main);
   for (PathUse& u : uses_) u.calls = u.outside = 0, u.time_us = 0;
   std::fill(link_bytes_.begin(), link_bytes_.end(), 0.0);
+  shared_us_ = 0;
 }
 
 Lowered Writer::finish() {
   Lowered out;
   out.program = builder_.seal();
+  out.resources = fabric(*case_.machine, options_.tweaks.links);
+  out.shared_us = shared_us_;
   for (const Played& p : played_) {
     const std::string gpu = "gpu" + std::to_string(p.gpu);
     for (const char* stream : {"", " aux", " comm", " host"}) out.resources.server_names.push_back(gpu + stream);
-  }
-  for (const Link& link : case_.machine->links) {
-    out.resources.capacity.push_back(link.capacity * options_.tweaks.links);
-    out.resources.link_names.push_back(link.name);
   }
   out.facts.reserve(facts_.size());
   for (const OpFacts& f : facts_) out.facts.push_back(f);

@@ -33,8 +33,10 @@ class Writer {
 
   /// One kernel on one rank. `time_us` replaces the item's cost where it is given.
   void kernel(int rank, int micro, const Item& item, int layer, double time_us = -1);
-  /// A collective among ranks of one stage: `members` are the played ones, `gpus` all of them in ring order.
-  void collective(const std::vector<int>& members, const std::vector<int>& gpus, int micro, const Item& item, int layer);
+  /// A collective among ranks of one stage: `members` are the played ones, `groups[which]` all of them in ring order.
+  /// The other groups run the same collective at the same time; where they share links, it takes longer.
+  void collective(const std::vector<int>& members, const std::vector<std::vector<int>>& groups, std::size_t which, int micro,
+                  const Item& item, int layer);
   /// Bytes that travel between played ranks, all at once: bytes[i][j] from members[i] to members[j]. Every rank spends
   /// `launch_us`, then its flows share the links; a rank goes on when all that it sends and receives has arrived.
   void exchange(const std::vector<int>& members, int micro, const std::vector<std::vector<double>>& bytes,
@@ -76,6 +78,8 @@ class Writer {
   double prefetch_gain_us(Chain& chain, const Item& item);
   const Communicator& communicator_of(const std::vector<int>& gpus);
   const CollectiveCost& cost_of(const Communicator& comm, const Item& item);
+  /// How many times longer each group's collective takes because all of them run at once: flows against flows alone.
+  const std::vector<double>& slowdown(const std::vector<std::vector<int>>& groups, const Item& item);
   int label_of(const Item& item);
   int use_of(const std::string& path);
   /// Paths are counted for one rank of every stage, and in a pipeline for one micro-batch: what one token passes.
@@ -106,6 +110,8 @@ class Writer {
   std::map<std::string, int> use_numbers_;
   std::map<std::vector<int>, Communicator> communicators_;
   std::map<std::tuple<const Communicator*, int, double>, CollectiveCost> collectives_;
+  std::map<std::tuple<std::vector<std::vector<int>>, int, double>, std::vector<double>> slowdowns_;
+  double shared_us_ = 0;            ///< what sharing links with other groups' collectives cost a token's pass
   std::vector<double> link_bytes_;
   std::size_t last_round_ = 0;
   std::vector<OpId> before_last_round_;

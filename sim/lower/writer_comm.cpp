@@ -3,6 +3,8 @@
 
 #include "lower/traffic.hpp"
 #include "lower/writer.hpp"
+#include "network/fabric.hpp"
+#include "network/together.hpp"
 
 namespace moe {
 namespace {
@@ -35,10 +37,35 @@ const CollectiveCost& Writer::cost_of(const Communicator& comm, const Item& item
       .first->second;
 }
 
-void Writer::collective(const std::vector<int>& members, const std::vector<int>& gpus, int micro, const Item& item, int layer) {
-  const Communicator& comm = communicator_of(gpus);
+const std::vector<double>& Writer::slowdown(const std::vector<std::vector<int>>& groups, const Item& item) {
+  const auto key = std::make_tuple(groups, static_cast<int>(item.op), item.bytes);
+  const auto found = slowdowns_.find(key);
+  if (found != slowdowns_.end()) return found->second;
+  std::vector<double> out(groups.size(), 1.0);
+  if (groups.size() > 1) {
+    std::vector<CollectiveRequest> requests;
+    for (const std::vector<int>& gpus : groups) {
+      CollectiveRequest r;
+      r.op = item.op;
+      r.gpus = gpus;
+      r.bytes = item.bytes;
+      r.policy = policy_for(case_.stack, static_cast<int>(gpus.size()), options_.tweaks.links);
+      requests.push_back(std::move(r));
+    }
+    const std::vector<TogetherResult> together = run_together(*case_.machine, *case_.routes, comm_cost_, requests);
+    for (std::size_t i = 0; i < groups.size(); ++i)
+      if (together[i].shares) out[i] = std::max(1.0, together[i].together_us / together[i].alone_us);
+  }
+  return slowdowns_.emplace(key, std::move(out)).first->second;
+}
+
+void Writer::collective(const std::vector<int>& members, const std::vector<std::vector<int>>& groups, std::size_t which,
+                        int micro, const Item& item, int layer) {
+  const Communicator& comm = communicator_of(groups[which]);
   const CollectiveCost& cost = cost_of(comm, item);
-  const double us = cost.time_us / faster(item.category);
+  const double alone_us = cost.time_us / faster(item.category);
+  const double us = alone_us * (options_.alone ? 1.0 : slowdown(groups, item)[which]);
+  if (is_counted(members.front(), micro)) shared_us_ += us - alone_us;
   if (is_counted(members.front(), micro)) {
     if (item.use < 0) item.use = use_of(std::string(name_of(item.op)) + " " + cost.implementation);
     count(item.use, us, cost.spread, !cost.in_range, false);
@@ -76,8 +103,7 @@ void Writer::exchange(const std::vector<int>& members, int micro, const std::vec
       if (i == j || bytes[i][j] <= 0) continue;
       const Played &from = played_[static_cast<std::size_t>(members[i])], &to = played_[static_cast<std::size_t>(members[j])];
       const Route& route = case_.routes->between_gpus(from.gpu, to.gpu);
-      std::vector<LinkId> path;
-      for (const int l : route.links) path.push_back(static_cast<LinkId>(l));
+      const std::vector<LinkId> path = path_of(*case_.machine, route);
       const Label label{static_cast<std::uint16_t>(label_of(item)), static_cast<std::int16_t>(layer),
                         static_cast<std::int16_t>(members[i]), static_cast<std::int16_t>(members[j])};
       const OpId flow = builder_.transfer(path, Bytes{bytes[i][j]}, to_time(route.latency), booked(item.category), label);
@@ -110,8 +136,7 @@ void Writer::hand_off(int from_stage, int micro, double bytes) {
       const int from = case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(from_stage, g, t))];
       const int to = case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(from_stage + 1, g, t))];
       const Route& route = case_.routes->between_gpus(from, to);
-      std::vector<LinkId> path;
-      for (const int l : route.links) path.push_back(static_cast<LinkId>(l));
+      const std::vector<LinkId> path = path_of(*case_.machine, route);
       const Label label{static_cast<std::uint16_t>(label_of(item)), -1, static_cast<std::int16_t>(senders[at]), static_cast<std::int16_t>(receivers[at])};
       const OpId flow = builder_.transfer(path, Bytes{bytes}, to_time(route.latency), item.category, label);
       facts_.push_back({});

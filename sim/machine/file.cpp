@@ -85,6 +85,20 @@ void bind_facts(Fields& f, Machine& m) {
   f.texts("unvalidated", m.unvalidated, Need::optional, "which were not; reports repeat this");
 }
 
+void bind_pcie(Fields& f, PcieFactors& p) {
+  const Range share = Range::between(0.01, 1);
+  f.number("duplex", p.duplex, Need::optional, share, "both directions of a port or uplink busy");
+  f.number("uplink_blocking", p.uplink_blocking, Need::optional, Range::between(0, 1),
+           "share of the head-of-line loss that an uplink shows");
+  f.number("second_stage", p.second_stage, Need::optional, share,
+           "a GPU port whose flows queue again at an uplink");
+  f.number("collapse_GBps", p.collapse_GBps, Need::optional, Range::positive(),
+           "an uplink under posted-write collapse");
+  f.number("read_fan_out", p.read_fan_out, Need::optional, share, "a GPU port read by several GPUs");
+  f.number("read_fan_out_uplink", p.read_fan_out_uplink, Need::optional, share,
+           "an uplink that carries reads of several GPUs from several GPUs");
+}
+
 }  // namespace
 
 void bind_machine(Fields& f, MachineFile& file) {
@@ -108,6 +122,8 @@ void bind_machine(Fields& f, MachineFile& file) {
     entry.place = l.place("bandwidth");
     if (!l.describing()) file.limits[name] = entry;
   });
+  f.section("pcie", Need::optional, "what PCIe links carry less under load, as shares of their bandwidth",
+            [&](Fields& p) { bind_pcie(p, file.facts.pcie); });
   file.nccl_place = f.place("nccl");
   f.section("nccl", Need::optional, "what NCCL does and believes here; required with two GPUs or more", [&](Fields& n) {
     bind_nccl(n, file.facts);

@@ -46,7 +46,7 @@ struct SharedLimit {
   Bandwidth capacity;
 };
 
-/// What NCCL does and believes on this machine, for communicators of a given size (comm.md 3 and 4).
+/// What NCCL does and believes on this machine, for communicators of a given size.
 struct NcclBelief {
   int ranks = 0;          ///< applies to communicators up to this many ranks; entries ascend
   int channels = 2;       ///< ring channels of the graph search
@@ -57,6 +57,17 @@ struct NcclBelief {
 /// The same scale says what kind of path two GPUs have: nvlink (only NVLink), same_switch (PIX), cross_switch (PXB),
 /// host_bridge (PHB: through the CPU of one socket), system (SYS: across sockets or servers).
 enum class P2pLevel { off, nvlink, same_switch, cross_switch, host_bridge, system };
+
+/// What PCIe links carry less than nominal under some patterns; network/pcie_rule.hpp says when each one applies.
+/// Fitted on 86 flow patterns of 13 machines (docs/network.md); a machine file may set its own under `pcie:`.
+struct PcieFactors {
+  double duplex = 0.971;               ///< both directions busy; 109.3 of 112.6 GB/s measured
+  double uplink_blocking = 0.3716;     ///< share of the head-of-line loss that an uplink shows
+  double second_stage = 0.8162;        ///< a GPU port whose flows queue again at such an uplink
+  double collapse_GBps = 3.851;        ///< an uplink under posted-write collapse
+  double read_fan_out = 0.3077;        ///< a GPU port read by several GPUs
+  double read_fan_out_uplink = 0.3876; ///< an uplink that carries reads of several GPUs from several GPUs
+};
 
 struct Machine {
   std::string name;
@@ -69,8 +80,9 @@ struct Machine {
   P2pLevel p2p_level = P2pLevel::same_switch;
   bool pair_p2p_anywhere = false;    ///< NCCL on AMD hosts: a communicator of two GPUs talks directly on any path
   std::vector<NcclBelief> nccl;
-  bool posted_write_collapse = false;  ///< comm.md 2, rule 4
-  bool read_fan_out = false;           ///< comm.md 2, rule 5
+  bool posted_write_collapse = false;  ///< writes of two GPUs through one uplink to two root ports collapse
+  bool read_fan_out = false;           ///< reads by several GPUs from one port are slow
+  PcieFactors pcie;
   std::vector<double> gpu_speed;       ///< per GPU, 1 = nominal (power caps, clocks); empty: all 1
   double price_per_hour = 0;           ///< USD, 0: unknown
   double power_watts = 0;              ///< of the whole box under decode, 0: unknown

@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 
+#include "network/pcie_rule.hpp"
 #include "timeline/fingerprint.hpp"
 
 namespace moe {
@@ -56,17 +57,18 @@ std::vector<Segment> measured(const std::vector<Segment>& path, Time from) {
   return out;
 }
 
-void add_links(const Case& c, const Lowered& l, const Timeline& t, const PathTotals& path, Result& r) {
+void add_links(const Lowered& l, const Timeline& t, const PathTotals& path, Result& r) {
   const Usage u = usage(l.program, l.resources, t);
-  for (std::size_t i = 0; i < c.machine->links.size(); ++i) {
+  for (std::size_t i = 0; i < l.resources.capacity.size(); ++i) {  // links, then limits that several links share
     const LinkId id = static_cast<LinkId>(i);
-    const double bytes = l.link_bytes[i] + u.link_bytes[id].count;
+    const Bandwidth capacity = l.resources.capacity[id];
+    const double bytes = u.link_bytes[id].count + (i < l.link_bytes.size() ? l.link_bytes[i] : 0);
     if (bytes <= 0) continue;
     LinkUse use;
-    use.name = c.machine->links[i].name;
-    use.capacity_GBps = to_GBps(c.machine->links[i].capacity);
+    use.name = l.resources.link_names[id];
+    use.capacity_GBps = to_GBps(capacity);
     use.carried_MB = bytes * 1e-6;
-    use.busy_share = bytes / c.machine->links[i].capacity.bytes_per_second / (to_ms(t.makespan) * 1e-3);
+    use.busy_share = bytes / capacity.bytes_per_second / (to_ms(t.makespan) * 1e-3);
     use.cost_ms = to_ms(path.lost[id]);
     r.links.push_back(use);
   }
@@ -75,8 +77,9 @@ void add_links(const Case& c, const Lowered& l, const Timeline& t, const PathTot
   });
 }
 
-void add_step(const Case& c, Lowered l, Result& r, bool first) {
-  Timeline t = run(l.program, l.resources, Sharing::max_min);
+void add_step(const Case& c, Lowered l, Result& r, bool first, bool detail) {
+  PcieRule rule(*c.machine);
+  Timeline t = run(l.program, l.resources, Sharing::max_min, &rule);
   const Time began = step_start(l, t), step = t.makespan - began;
   const PathTotals path = totals(l.program, l.resources, measured(critical_path(l.program, t), began));
   for (std::size_t i = 0; i < r.breakdown_ms.size(); ++i)
@@ -87,6 +90,7 @@ void add_step(const Case& c, Lowered l, Result& r, bool first) {
     const Timeline alone = run(l.program, l.resources, Sharing::alone);
     r.contention_ms += to_ms(step - (alone.makespan - step_start(l, alone)));
   }
+  r.contention_ms += l.shared_us * 1e-3;
   r.events += t.events;
   r.solves += t.solves;
   r.active_experts += l.active_experts;
@@ -95,12 +99,13 @@ void add_step(const Case& c, Lowered l, Result& r, bool first) {
   r.theoretical_min_unreplicated_ms += work.unreplicated_bytes / c.profile.gpu.dram_Bps * 1e3;
   r.flops_pct_of_peak += work.peak_seconds * 1e3 / to_ms(step) * 100;
   if (!first) return;
-  add_links(c, l, t, path, r);
   r.paths = l.paths;
   std::stable_sort(r.paths.begin(), r.paths.end(), [](auto& a, auto& b) { return a.time_us > b.time_us; });
   r.rows = l.rows;
   r.ops = l.program.size();
   r.warnings.insert(r.warnings.end(), l.warnings.begin(), l.warnings.end());
+  if (!detail) return;
+  add_links(l, t, path, r);
   r.fingerprint = fingerprint(t);
   r.lowered = std::move(l);
   r.timeline = std::move(t);
@@ -141,8 +146,10 @@ double Result::quantile_ms(double q) const {
 double step_ms(const Case& c, const Tweaks& tweaks, Sharing sharing) {
   LowerOptions o;
   o.tweaks = tweaks;
+  o.alone = sharing == Sharing::alone;
   const Lowered l = lower_step(c, o);
-  const Timeline t = run(l.program, l.resources, sharing);
+  PcieRule rule(*c.machine);
+  const Timeline t = run(l.program, l.resources, sharing, o.alone ? nullptr : &rule);
   return to_ms(t.makespan - step_start(l, t));
 }
 
@@ -156,7 +163,7 @@ Result evaluate(const Case& c, const EvaluateOptions& options) {
     LowerOptions o;
     o.fold = options.fold;
     o.step = s;
-    add_step(c, lower_step(c, o), r, s == 0);
+    add_step(c, lower_step(c, o), r, s == 0, options.detail);
   }
   mean_over_steps(r);
   r.tpot_ms = r.step_ms;

@@ -90,6 +90,7 @@ struct Result {
 struct EvaluateOptions {
   bool what_if = true;
   bool fold = true;
+  bool detail = true;   ///< false: numbers only, without links, fingerprint and timeline (sweeps)
 };
 
 /// Simulates a case. Throws Infeasible (does not fit, no route) or InputError (a kernel is missing).

@@ -127,7 +127,7 @@ std::string footer(const Case& c, const Result& r) {
   t.row({"model", fmt::format("max-min links · profile {} · stack {} · routing seed {}", c.profile.name, c.stack.name, c.experiment.routing.seed)});
   t.row({"host", fmt::format("{} ops, {} events, {} solves in {} ms", grouped(static_cast<double>(r.ops)), grouped(static_cast<double>(r.events)),
                              grouped(static_cast<double>(r.solves)), significant(r.host_ms))});
-  t.row({"next", fmt::format("moe-sim run {} --out out/   (result.json, trace.json)", c.experiment.file)});
+  t.row({"next", fmt::format("moe-sim run {} --out out/   (report.html, result.json, trace.json)", c.experiment.file)});
   return "\n" + t.render("");
 }
 

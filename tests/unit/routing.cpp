@@ -62,7 +62,7 @@ TEST_CASE("padded rows hold the same data and choose the same experts", "[unit]"
   for (int i = 0; i < 20; ++i) REQUIRE(touched(router.draw(i)) <= 16);
 }
 
-TEST_CASE("alike sequences touch fewer experts, the more so the more alike", "[unit]") {
+TEST_CASE("sequences that are alike touch fewer experts", "[unit]") {
   double before = mean_touched(uniform(), 384, 8, 64, 200);
   for (const double s : {0.2, 0.4, 0.6, 0.8, 0.95}) {
     const double now = mean_touched(uniform(s), 384, 8, 64, 200);
@@ -72,7 +72,7 @@ TEST_CASE("alike sequences touch fewer experts, the more so the more alike", "[u
   }
 }
 
-TEST_CASE("one token alone is not changed by similarity", "[unit]") {
+TEST_CASE("similarity does not change one token alone", "[unit]") {
   for (const double s : {0.0, 0.5, 0.95}) CHECK(mean_touched(uniform(s), 384, 8, 1, 50) == 8);
 }
 

@@ -1,0 +1,26 @@
+#include "cli/declarations.hpp"
+
+#include "cost/load_gpu.hpp"
+#include "cost/load_profile.hpp"
+#include "experiment/experiment.hpp"
+#include "machine/load.hpp"
+#include "model/load.hpp"
+#include "stack/load.hpp"
+
+namespace moe {
+
+std::vector<Declarations> all_declarations() {
+  Experiment e;
+  Model m;
+  Profile p;
+  Stack k;
+  std::string gpu;
+  return {{"experiment", "Files in experiments/, or anywhere.", describe([&](Fields& f) { bind_experiment(f, e); })},
+          {"model", "Files in models/.", describe([&](Fields& f) { bind_model(f, m); })},
+          {"machine", "Files in topologies/.", describe_machine()},
+          {"gpu", "Files in calibration/gpus/: datasheet facts.", describe_gpu()},
+          {"profile", "Files in calibration/profiles/, written by `moe-sim fit`.", describe([&](Fields& f) { bind_profile(f, p, gpu); })},
+          {"stack", "Files in calibration/stacks/.", describe([&](Fields& f) { bind_stack(f, k); })}};
+}
+
+}  // namespace moe

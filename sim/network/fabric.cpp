@@ -1,0 +1,71 @@
+#include "network/fabric.hpp"
+
+#include <algorithm>
+
+namespace moe {
+namespace {
+
+/// Appends the limits that links of the path share; each once.
+void add_limits(const Machine& machine, std::vector<LinkId>& path) {
+  const std::size_t links = path.size();
+  for (std::size_t i = 0; i < machine.limits.size(); ++i) {
+    const std::vector<int>& limited = machine.limits[i].links;
+    const bool crosses = std::any_of(path.begin(), path.begin() + std::ptrdiff_t(links), [&](LinkId l) {
+      return std::find(limited.begin(), limited.end(), static_cast<int>(index(l))) != limited.end();
+    });
+    if (crosses) path.push_back(static_cast<LinkId>(machine.links.size() + i));
+  }
+}
+
+/// The host memory that `gpu` reaches with least latency on its own server; -1: none.
+int nearest_memory(const Machine& machine, const Routes& routes, int gpu) {
+  const int from = machine.gpus[static_cast<std::size_t>(gpu)];
+  const int node = machine.devices[static_cast<std::size_t>(from)].node;
+  int best = -1;
+  for (std::size_t d = 0; d < machine.devices.size(); ++d) {
+    const int memory = static_cast<int>(d);
+    if (machine.devices[d].kind != DeviceKind::host_memory || machine.devices[d].node != node) continue;
+    if (!routes.reaches(from, memory)) continue;
+    if (best < 0 || routes.between(from, memory).latency < routes.between(from, best).latency) best = memory;
+  }
+  return best;
+}
+
+}  // namespace
+
+Resources fabric(const Machine& machine, double factor) {
+  Resources r;
+  for (const Link& link : machine.links) {
+    r.capacity.push_back(link.capacity * factor);
+    r.link_names.push_back(link.name);
+  }
+  for (const SharedLimit& limit : machine.limits) {
+    r.capacity.push_back(limit.capacity * factor);
+    r.link_names.push_back(limit.name + " (shared)");
+  }
+  return r;
+}
+
+std::vector<LinkId> path_of(const Machine& machine, const Route& route) {
+  std::vector<LinkId> path;
+  for (const int l : route.links) path.push_back(static_cast<LinkId>(l));
+  add_limits(machine, path);
+  return path;
+}
+
+std::vector<LinkId> bounced_path(const Machine& machine, const Routes& routes, int from_gpu, int to_gpu) {
+  const int memory = nearest_memory(machine, routes, from_gpu);
+  const int to = machine.gpus[static_cast<std::size_t>(to_gpu)];
+  if (memory < 0 || !routes.reaches(memory, to)) return path_of(machine, routes.between_gpus(from_gpu, to_gpu));
+  std::vector<LinkId> path;
+  const int from = machine.gpus[static_cast<std::size_t>(from_gpu)];
+  for (const int l : routes.between(from, memory).links) path.push_back(static_cast<LinkId>(l));
+  for (const int l : routes.between(memory, to).links) {
+    const auto link = static_cast<LinkId>(l);
+    if (std::find(path.begin(), path.end(), link) == path.end()) path.push_back(link);
+  }
+  add_limits(machine, path);
+  return path;
+}
+
+}  // namespace moe

@@ -1,0 +1,26 @@
+// What happens to collectives that run at the same time? Those whose links nobody else uses keep their closed form; the
+// others become flows in one program.
+//
+// Example: an all-reduce over GPUs 0 to 3 and one over 4 to 7 of wrx90-2sw-flat stay inside their switches: closed form.
+// Over 0,1,4,5 and 2,3,6,7 both cross the uplinks: flows.
+#pragma once
+#include <vector>
+
+#include "network/collective_flows.hpp"
+
+namespace moe {
+
+struct TogetherResult {
+  double alone_us = 0;      ///< as flows with nobody else; the closed form where nothing is shared
+  double together_us = 0;   ///< all starting at once
+  bool shares = false;      ///< a link of it is used by another one
+};
+
+/// Time of a collective as flows, alone on the machine [us].
+double alone_as_flows_us(const Machine& machine, const Routes& routes, const CommCost& cost,
+                         const CollectiveRequest& request);
+
+std::vector<TogetherResult> run_together(const Machine& machine, const Routes& routes, const CommCost& cost,
+                                         const std::vector<CollectiveRequest>& requests);
+
+}  // namespace moe

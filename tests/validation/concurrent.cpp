@@ -1,0 +1,84 @@
+// Two collectives at once on 16 GPUs behind eight root ports: an all-reduce of 8 GPUs by copy engines (100.7 MB) and an
+// all-gather in two groups of 4, on adjacent GPUs (two per root port) and on every second one (one per root port).
+// Source: local-inference-lab/b12x docs/evidence/pcie_calibration/20260726-*.json: together 4.60 ms adjacent and 39.84 ms
+// interleaved (all-gather of 64.5 MB per rank).
+#include <cstdio>
+
+#include "catch.hpp"
+#include "cost/load_profile.hpp"
+#include "machine/load.hpp"
+#include "network/together.hpp"
+#include "repository.hpp"
+
+using namespace moe;
+
+namespace {
+
+/// Everyone pushes its part to the three others of its group.
+CollectiveRequest gathered_by_pushes(std::vector<int> gpus, double bytes) {
+  CollectiveRequest r;
+  r.op = CollectiveOp::all_to_all;
+  r.gpus = std::move(gpus);
+  r.pair_bytes.assign(4, std::vector<double>(4, bytes / 4));
+  return r;
+}
+
+struct Box {
+  Machine machine;
+  Routes routes;
+  CommCost cost;
+};
+
+Box box(const std::string& name) {
+  Diagnostics d;
+  const Machine m = load_machine(test::root() + "/topologies/" + name + ".yaml", d);
+  const CommCost cost = load_profile(test::root() + "/calibration/profiles/rtx-pro-6000.yaml", d).comm;
+  REQUIRE_FALSE(d.has_errors());
+  return {m, Routes(m), cost};
+}
+
+double last_ms(const Box& b, const std::vector<CollectiveRequest>& all) {
+  double last = 0;
+  for (const TogetherResult& r : run_together(b.machine, b.routes, b.cost, all)) last = std::max(last, r.together_us);
+  return last * 1e-3;
+}
+
+CollectiveRequest copy_ring(std::vector<int> gpus) {
+  CollectiveRequest r;
+  r.gpus = std::move(gpus), r.bytes = 100.66e6, r.algorithm = Algorithm::copy_ring;
+  return r;
+}
+
+/// Two rings of 8: every `stride`-th GPU, and the others.
+double two_rings_ms(const Box& b, int stride) {
+  std::vector<int> one, other;
+  for (int i = 0; i < 8; ++i) one.push_back(stride * i), other.push_back(stride == 1 ? 8 + i : 2 * i + 1);
+  return last_ms(b, {copy_ring(one), copy_ring(other)});
+}
+
+double together_ms(const Box& b, int stride) {
+  const auto gpu = [&](int i) { return i * stride; };
+  std::vector<int> all;
+  for (int i = 0; i < 8; ++i) all.push_back(gpu(i));
+  return last_ms(b, {copy_ring(all), gathered_by_pushes({gpu(0), gpu(1), gpu(2), gpu(3)}, 64.5e6),
+                     gathered_by_pushes({gpu(4), gpu(5), gpu(6), gpu(7)}, 64.5e6)});
+}
+
+}  // namespace
+
+TEST_CASE("an all-reduce beside an all-gather: the measured collapse on interleaved GPUs has no rule", "[validation]") {
+  const Box b = box("16ws-8rp");
+  const double adjacent = together_ms(b, 1), interleaved = together_ms(b, 2);
+  std::printf("  all-reduce beside all-gather: adjacent %.2f ms (measured 4.60), interleaved %.2f ms (measured 39.84)\n",
+              adjacent, interleaved);
+  // Each uplink carries one GPU's traffic in the second case, so plain sharing has no reason for a difference.
+  CHECK(interleaved >= 0.999 * adjacent);
+}
+
+TEST_CASE("two all-reduces at once: interleaved groups are slower than adjacent ones", "[validation]") {
+  const Box b = box("16ws-8rp");
+  const double adjacent = two_rings_ms(b, 1), interleaved = two_rings_ms(b, 2);
+  std::printf("  two all-reduces of 8 GPUs, 100.7 MB: GPUs 0-7 and 8-15 %.2f ms, even and odd GPUs %.2f ms: factor %.2f\n",
+              adjacent, interleaved, interleaved / adjacent);
+  CHECK(interleaved > 1.2 * adjacent);
+}
