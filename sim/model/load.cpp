@@ -43,7 +43,7 @@ bool bind_layer(Fields& f, Model& model, Layer& layer) {
   layer.attention = read_block(f, "attention", model.attention, "block of the attention half; absent: none");
   layer.mlp = read_block(f, "mlp", model.mlp, "block of the MLP half; absent: none");
   if (f.describing()) return true;
-  if (!f.has("attention") && !f.has("mlp")) f.error("", "a layer needs an `attention` or an `mlp`");
+  if (!f.has("attention") && !f.has("mlp")) f.error("attention", "a layer needs an `attention` or an `mlp`");
   return layer.attention >= 0 && layer.mlp >= 0;
 }
 
@@ -84,7 +84,7 @@ class LayerMap {
   static std::size_t to_size(int count) { return static_cast<std::size_t>(std::max(0, count)); }
 
   void fail(Fields& f, const std::string& message, const std::string& help) {
-    f.error("", message, help);
+    f.error(f.has("attention") ? "attention" : "mlp", message, help);
     correct_ = false;
   }
 
@@ -122,7 +122,7 @@ void bind_blocks(Fields& f, const std::string& key, std::vector<Block>& blocks, 
     Block block;
     block.name = name;
     bind(g, block);
-    if (name == "none") g.error("", "`none` is the name of the empty half", "choose another name");
+    if (name == "none") g.error("kind", "`none` is the name of the empty half", "choose another name");
     blocks.push_back(std::move(block));
   });
 }
@@ -137,6 +137,8 @@ void bind_mtp(Fields& f, Model& model, int layer_count) {
       block.indexer = computes_indices(model.attention_of(block), layer_count);
       mtp.blocks.push_back(block);
     });
+    if (g.has("blocks") && mtp.blocks.empty() && model.layers.size() > 0)
+      g.error("blocks", "an MTP layer needs at least one block");
     g.flag("own_lm_head", mtp.own_lm_head, Need::optional, "each MTP layer has its own output head");
     g.flag("own_embed", mtp.own_embed, Need::optional, "each MTP layer has its own embedding");
   });
