@@ -29,6 +29,10 @@ inline std::vector<LinkId> links(std::initializer_list<int> numbers) {
   return path;
 }
 
+inline OpId send_bytes(Builder& b, std::initializer_list<int> path, double bytes, Time latency = {}) {
+  return b.transfer(links(path), Bytes{bytes}, latency, Category::all_to_all, {b.name("send")});
+}
+
 inline constexpr int kRandomServers = 3, kRandomLinks = 5;
 
 /// Link capacities between 1 and 64 GB/s.

@@ -51,7 +51,7 @@ void print(const Streams& s, bool json, const Row& keys, const std::vector<Row>&
 
 int list_profiles(bool json, const Streams& s) {
   std::vector<Row> rows;
-  for (const Profile& p : load_all<Profile>(kProfiles, s, [](auto& f, auto& d) { return load_profile(f, d); }))
+  for (const Profile& p : load_all<Profile>(kProfiles, s, [](const std::string& f, Diagnostics& d) { return load_profile(f, d); }))
     rows.push_back({p.name, p.gpu.name,
                     fmt::format("{} dense, {} expert, {} attention, {} other paths", p.dense_gemm.size(), p.moe.size(),
                                 p.attention.size(), p.elementwise.size())});
@@ -61,7 +61,7 @@ int list_profiles(bool json, const Streams& s) {
 
 int list_stacks(bool json, const Streams& s) {
   std::vector<Row> rows;
-  for (const Stack& k : load_all<Stack>(kStacks, s, [](auto& f, auto& d) { return load_stack(f, d); }))
+  for (const Stack& k : load_all<Stack>(kStacks, s, [](const std::string& f, Diagnostics& d) { return load_stack(f, d); }))
     rows.push_back({k.name, k.documented ? "documented" : "partly known", k.engine});
   print(s, json, {"stack", "facts", "engine"}, rows);
   return kAnswered;
@@ -85,13 +85,13 @@ int list_experiments(bool json, const Streams& s) {
 
 int list_command(const std::string& what, bool json, const Streams& s) {
   if (what == "models") {
-    const auto all = load_all<Model>(kModels, s, [](auto& f, auto& d) { return load_model(f, d); });
+    const auto all = load_all<Model>(kModels, s, [](const std::string& f, Diagnostics& d) { return load_model(f, d); });
     if (json) s.out << models_json(all).dump(2) << "\n";
     else s.out << models_table(all);
     return kAnswered;
   }
   if (what == "topologies") {
-    const auto all = load_all<Machine>(kTopologies, s, [](auto& f, auto& d) { return load_machine(f, d); });
+    const auto all = load_all<Machine>(kTopologies, s, [](const std::string& f, Diagnostics& d) { return load_machine(f, d); });
     if (json) s.out << machine_json(all).dump(2) << "\n";
     else s.out << machine_table(all);
     return kAnswered;

@@ -126,13 +126,15 @@ std::size_t distance(std::string_view a, std::string_view b) {
 }  // namespace
 
 std::string closest(std::string_view word, const std::vector<std::string>& candidates) {
-  std::string best;
-  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1;
+  std::string best, longer;
+  std::size_t best_distance = std::max<std::size_t>(1, word.size() / 3) + 1, longer_count = 0;
   for (const auto& c : candidates) {
     const std::size_t d = distance(word, c);
-    if (d < best_distance) best = c, best_distance = d;
+    // Of two equally close words the longer one: people leave letters out more often than they add some.
+    if (d < best_distance || (d == best_distance && !best.empty() && c.size() > best.size())) best = c, best_distance = d;
+    if (word.size() > 2 && c.starts_with(word)) longer = c, ++longer_count;
   }
-  return best;
+  return best.empty() && longer_count == 1 ? longer : best;
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {

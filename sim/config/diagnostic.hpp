@@ -65,7 +65,8 @@ struct InputError : std::runtime_error {
   Diagnostics diagnostics;
 };
 
-/// The candidate closest to `word` by Damerau-Levenshtein distance, if it is at most max(1, length/3); else "".
+/// The candidate closest to `word` by Damerau-Levenshtein distance, if it is at most max(1, length/3); else the only one
+/// that starts with `word` (a forgotten unit suffix); else "".
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 /// "did you mean `x`?", or the list of what is known.
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);

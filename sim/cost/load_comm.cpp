@@ -26,16 +26,25 @@ void bind_transport(Fields& f, TransportCost& t) {
   f.number("rate_simple_GBps", t.rate_simple_GBps, Need::required, Range::positive(), "rate of a hop under Simple");
 }
 
+const char* help_of(const std::string& transport) {
+  if (transport == "nvlink") return "NVLink, rings of more than two GPUs";
+  if (transport == "nvlink_pair") return "NVLink, two GPUs";
+  if (transport == "p2p") return "direct PCIe inside one socket, rings of more than two GPUs";
+  if (transport == "p2p_pair") return "direct PCIe inside one socket, two GPUs";
+  if (transport == "p2p_x") return "direct PCIe across sockets";
+  if (transport == "shm") return "bouncing through host memory of one socket";
+  if (transport == "shm_x") return "bouncing through host memory across sockets";
+  return "to another server";
+}
+
 void bind_transports(Fields& f, CommCost& cost) {
-  f.named("transports", Need::required, "by transport: nvlink, nvlink_pair, p2p, p2p_pair, p2p_x, shm, shm_x, net",
-          [&](Fields& t, const std::string& name) {
-            TransportCost one;
-            bind_transport(t, one);
-            if (t.describing()) return;
-            if (!is_transport(name))
-              return t.error("", fmt::format("unknown transport `{}`", name), suggestion(name, kTransports));
-            cost.transport[name] = one;
-          });
+  f.section("transports", Need::required, "how neighbours in the ring talk; a machine decides which", [&](Fields& all) {
+    for (const std::string& name : kTransports) {
+      TransportCost one;
+      if (all.section(name, Need::optional, help_of(name), [&](Fields& t) { bind_transport(t, one); }))
+        cost.transport[name] = one;
+    }
+  });
 }
 
 void bind_all_to_all(Fields& f, CommCost& cost) {

@@ -71,7 +71,6 @@ void Engine::finish(OpId op) {
   }
 }
 
-/// The server of `op` takes the next in line. If that has waited, `op` is why.
 void Engine::call_next(OpId op) {
   const OpId next = servers_.release(program_.server[op]);
   if (next == kNoOp) return;

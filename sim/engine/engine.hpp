@@ -14,7 +14,6 @@
 #include "engine/event_queue.hpp"
 #include "engine/fluid.hpp"
 #include "engine/servers.hpp"
-#include "program/program.hpp"
 #include "timeline/timeline.hpp"
 
 namespace moe {

@@ -2,7 +2,6 @@
 // which they were planned, so a run is reproducible to the last bit.
 //
 // Example: push(5 ps, a); push(3 ps, b); push(5 ps, c) pops b, a, c.
-//
 // Push and pop cost O(log pending). Below 1,000 pending events nothing smarter is faster.
 #pragma once
 #include <algorithm>

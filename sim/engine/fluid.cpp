@@ -8,6 +8,11 @@
 
 namespace moe {
 
+/// The most flows that can be active at one time.
+static std::size_t transfers(const Program& program) {
+  return static_cast<std::size_t>(std::count(program.kind.begin(), program.kind.end(), Kind::transfer));
+}
+
 Links::Links(const Program& program, const Resources& resources, Sharing sharing, CapacityRule* rule,
              Timeline& timeline)
     : program_(program),
@@ -16,10 +21,10 @@ Links::Links(const Program& program, const Resources& resources, Sharing sharing
       sharing_(sharing),
       rule_(rule),
       capacity_(resources.capacity),
-      solver_(resources.capacity.size(), program.size()) {
-  flows_.reserve(program.size());
-  motions_.reserve(program.size());
-  ended_.reserve(program.size());
+      solver_(resources.capacity.size(), transfers(program)) {
+  flows_.reserve(transfers(program));
+  motions_.reserve(transfers(program));
+  ended_.reserve(transfers(program));
 }
 
 bool Links::carries(OpId op) const {

@@ -6,8 +6,7 @@
 
 namespace moe {
 
-/// Levels that differ by rounding only are one level: 1 + 1e-12, far above the error of a few hundred
-/// additions in double and far below anything measurable.
+/// Levels that differ by rounding only are one level; 1e-12 is far below anything measurable.
 constexpr double kSameLevel = 1 + 1e-12;
 
 MaxMin::MaxMin(std::size_t links, std::size_t most_flows) : loads_(links) {

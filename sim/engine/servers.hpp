@@ -2,7 +2,6 @@
 //
 // Example: take(gpu0, a) is true: a runs. take(gpu0, b) is false: b waits. release(gpu0) returns b, which now
 // runs; the next release(gpu0) returns kNoOp: the server is idle.
-//
 // The lines are lists threaded through one array (an op waits for one server): nothing is allocated later.
 #pragma once
 #include "base/table.hpp"

@@ -97,7 +97,9 @@ class Step {
     const std::vector<int>& rows = e.router.draw();
     for (const int r : rows) active_ += r > 0 ? 1 : 0;
     ++moe_layers_;
-    for (const Item& item : cook_experts(case_, gpu_, *e.path, e.path_name, *e.mlp, rows, rows_)) writer_.write(item, i);
+    Recipe recipe = cook_experts(case_, gpu_, *e.path, e.path_name, *e.mlp, rows, rows_);
+    recipe[kFirstGemm].cost.time_us += writer_.take_aux_memory_us();
+    for (const Item& item : recipe) writer_.write(item, i);
   }
 
   Experts& experts(int position) {

@@ -88,7 +88,8 @@ void cook_mlp(Cook& cook, const Mlp& mlp);
 void cook_embedding(Cook& cook);
 void cook_head(Cook& cook);
 
-/// The routed experts of one layer, from one draw of the router: their ops in order.
+/// The routed experts of one layer, from one draw of the router: top-k, permute, first GEMM, second GEMM.
+inline constexpr std::size_t kFirstGemm = 2;
 Recipe cook_experts(const Case& c, const GpuSpec& gpu, const MoePath& path, const std::string& path_name,
                     const Mlp& mlp, const std::vector<int>& rows_per_expert, double tokens);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lower/traffic.hpp"
 
@@ -82,6 +83,7 @@ void Writer::kernel(const Item& item, int layer) {
     u.spread = std::max(u.spread, item.cost.spread);
     u.outside += item.cost.in_range || item.part ? 0 : 1;
   }
+  if (item.aux_stream) aux_memory_us_ += item.cost.memory_us / faster;
   Item gap;
   gap.name = "graph gap";
   gap.category = Category::host;
@@ -143,6 +145,8 @@ void Writer::write(const Item& item, int layer) {
     kernel(item, layer);
   }
 }
+
+double Writer::take_aux_memory_us() { return std::exchange(aux_memory_us_, 0.0); }
 
 void Writer::host_launch(const char* name, double us, int layer) {
   Item item;

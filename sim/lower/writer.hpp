@@ -22,6 +22,9 @@ class Writer {
   void host_launch(const char* name, double us, int layer);
   /// Time of the host after the last kernel, before the next step.
   void host_gap(double us);
+  /// Time that the bytes of the kernels on the second stream take, since the last call. Both streams read the same
+  /// DRAM, so the main stream's kernels that run beside them last longer by it.
+  double take_aux_memory_us();
   Lowered finish();
 
  private:
@@ -51,6 +54,7 @@ class Writer {
   std::map<std::string, PathUse> uses_;
   std::map<std::pair<int, double>, CollectiveCost> collectives_;  ///< by op and bytes: a step repeats few sizes
   std::vector<double> link_bytes_;
+  double aux_memory_us_ = 0;
 };
 
 }  // namespace moe

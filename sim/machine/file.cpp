@@ -108,10 +108,13 @@ void bind_machine(Fields& f, MachineFile& file) {
     entry.place = l.place("bandwidth");
     if (!l.describing()) file.limits[name] = entry;
   });
-  f.section("nccl", Need::required, "what NCCL does and believes here", [&](Fields& n) {
+  file.nccl_place = f.place("nccl");
+  f.section("nccl", Need::optional, "what NCCL does and believes here; required with two GPUs or more", [&](Fields& n) {
     bind_nccl(n, file.facts);
+    file.says_communicators = n.has("communicators");
     file.nccl_place = n.place("communicators");
   });
+  file.says_nccl = f.has("nccl");
   file.devices_place = f.place("devices");
   file.speed_place = f.place("gpu_speed");
 }

@@ -43,6 +43,7 @@ struct MachineFile {
   std::vector<DeviceEntry> devices;
   std::vector<LinkEntry> links;
   std::map<std::string, LimitEntry> limits;
+  bool says_nccl = false, says_communicators = false;
   Place devices_place, nccl_place, speed_place;
 };
 

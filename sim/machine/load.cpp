@@ -139,7 +139,9 @@ void Builder::add_limits() {
 }
 
 void Builder::check_nccl() {
-  if (machine_.nccl.empty() && file_.nccl_place.line > 0)
+  if (!file_.says_nccl && machine_.gpus.size() > 1)
+    out_.error("missing key `nccl`", file_.nccl_place, "nccl", "required with two GPUs or more");
+  if (machine_.nccl.empty() && file_.says_communicators)
     out_.error("`communicators` must have at least one entry", file_.nccl_place, "nccl.communicators");
   for (std::size_t i = 1; i < machine_.nccl.size(); ++i)
     if (machine_.nccl[i].ranks <= machine_.nccl[i - 1].ranks)

@@ -77,8 +77,9 @@ void bind_all_reduce(Fields& f, Communication& c) {
              "nccl; custom (own kernel up to the cut-off, NCCL above); best (the faster of both)");
     p.custom = implementation != 0;
     p.best_of_both = implementation == 2;
-    std::vector<std::string> protocols{"LL", "Simple"};
-    g.texts("protocols", protocols, Need::optional, "protocols NCCL may choose from: LL, LL128, Simple");
+    std::vector<std::string> protocols;
+    g.texts("protocols", protocols, Need::optional,
+            "protocols NCCL may choose from: LL, LL128, Simple; default: NCCL's own (LL128 only over NVLink)");
     p.protocols.clear();
     for (const std::string& name : protocols) {
       if (name == "LL") p.protocols.push_back(Protocol::ll);

@@ -168,22 +168,6 @@ TEST_CASE("a transfer of less than a picosecond ends when its latency is over", 
   CHECK(t.end[after] == from_us(2));
 }
 
-TEST_CASE("flows that end at one instant end in id order, whichever began first", "[analytic]") {
-  // Both end at 20 ns: the first begins late (100 B from 10 ns), the second early (200 B from 0). Each lets
-  // an op go to one server; the one behind the lower id is served first.
-  Builder b;
-  const OpId late = send(b, {0}, 100, 0.01), early = send(b, {1}, 200);
-  const OpId behind_early = b.compute(ServerId{0}, from_us(1), Category::experts, {});
-  const OpId behind_late = b.compute(ServerId{0}, from_us(1), Category::experts, {});
-  b.order(late, behind_late);
-  b.order(early, behind_early);
-  const Timeline t = run(b.seal(), machine(1, {10, 10}), Sharing::max_min);
-  CHECK(t.end[late] == Time{20'000});
-  CHECK(t.end[early] == Time{20'000});
-  CHECK(t.start[behind_late] == Time{20'000});
-  CHECK(t.start[behind_early] == Time{20'000} + from_us(1));
-}
-
 TEST_CASE("latency occupies no link", "[analytic]") {
   // b's 50 us latency passes while a has the link for itself; a's 40 us are over before b's bytes begin.
   Builder b;
@@ -191,46 +175,4 @@ TEST_CASE("latency occupies no link", "[analytic]") {
   const Timeline t = run(b.seal(), machine(0, {10}), Sharing::max_min);
   CHECK(t.end[a] == from_us(40));
   CHECK(t.end[c] == from_us(60));
-}
-
-namespace {
-
-/// Every link carries half while more than one flow is active.
-struct HalfWhenCrowded : CapacityRule {
-  void correct(std::span<const ActiveFlow> flows, Table<LinkId, Bandwidth>& capacity) override {
-    if (flows.size() < 2) return;
-    for (const ActiveFlow& flow : flows) {
-      for (const LinkId link : flow.path) capacity[link] = from_GBps(5);
-    }
-  }
-};
-
-struct Broken : CapacityRule {
-  void correct(std::span<const ActiveFlow>, Table<LinkId, Bandwidth>& capacity) override {
-    capacity[LinkId{0}] = from_GBps(0);
-  }
-};
-
-}  // namespace
-
-TEST_CASE("a capacity rule slows flows that share no link, and the loss is booked on their links",
-          "[analytic]") {
-  Builder b;
-  const OpId a = send(b, {0}, 100), c = send(b, {1}, 50);
-  HalfWhenCrowded rule;
-  const Timeline t = run(b.seal(), machine(0, {10, 10}), Sharing::max_min, &rule);
-  // Both at 5 B/ns until c ends at 10 ns; a has 50 B left, now at 10 B/ns, and ends at 15 ns (alone 10 ns and
-  // 5 ns).
-  CHECK(t.end[c] == Time{10'000});
-  CHECK(t.end[a] == Time{15'000});
-  CHECK(t.lost[a][0] == Time{5'000});
-  CHECK(t.lost[c][0] == Time{5'000});
-}
-
-TEST_CASE("a capacity rule may not close a link", "[analytic]") {
-  Builder b;
-  send(b, {0}, 100);
-  const Program program = b.seal();
-  Broken rule;
-  CHECK_THROWS_AS(run(program, machine(0, {10}), Sharing::max_min, &rule), InternalError);
 }

@@ -62,9 +62,10 @@ TEST_CASE("values are read at full precision and direct hops add their route's l
 }
 
 TEST_CASE("unknown transports, missing values and empty ranges are reported", "[unit]") {
-  CHECK(says(told("    shm_x:", "    shmx:"), "unknown transport `shmx`"));
-  CHECK(says(told("    shm_x:", "    shmx:"), "did you mean `shm_x`?"));
-  CHECK(says(told("  wire_GBps: 53.0 ", "  wire: 53.0 "), "did you mean `wire_GBps`?"));
+  CHECK(says(told("    p2p_x:", "    p2p_y:"), "unknown key `p2p_y`"));
+  CHECK(says(told("    p2p_x:", "    p2p_y:"), "(comm.transports.p2p_y)"));
+  CHECK(says(told("    base_us:", "    transports: [nvlnk]\n    base_us:"), "did you mean `nvlink`?"));
+  CHECK(says(told("  wire_GBps: 53.0 ", "  wire_GBs: 53.0 "), "did you mean `wire_GBps`?"));
   CHECK(says(told("[1024, 4194304]", "[4194304, 1024]"), "`bytes` must be two numbers that ascend"));
   CHECK(says(told("rate_simple_GBps: 44.0 ", "rate_simple_GBps: 0 "), "it must be greater than 0"));
 }

@@ -103,8 +103,9 @@ TEST_CASE("a GPU without a link is named", "[unit]") {
 }
 
 TEST_CASE("GPUs that only meet through another GPU are not connected", "[unit]") {
-  const std::string chain = with(with(kGood, "[gpu0, gpu1], kind", "[gpu0, gpu1, gpu2], kind"), "links:\n",
-                                 "links:\n  - {from: gpu2, to: gpu1, kind: nvlink, bandwidth: 450 GB/s, latency: 0 us}\n");
+  const std::string cable = "  - {from: gpu2, to: gpu1, kind: nvlink, bandwidth: 450 GB/s, latency: 0 us}\n";
+  const std::string chain =
+      with(with(kGood, "[gpu0, gpu1], kind", "[gpu0, gpu1, gpu2], kind"), "links:\n", "links:\n" + cable);
   CHECK(says(told(chain), "`gpu0` cannot reach `gpu2`"));
 }
 
@@ -125,6 +126,14 @@ TEST_CASE("beliefs of NCCL ascend by communicator size", "[unit]") {
   const std::string entry = "{up_to_ranks: 2, channels: 4, graph_bandwidth: 48 GB/s}";
   CHECK(says(told(with(kGood, entry, entry + ", " + entry)), "`up_to_ranks` must ascend, but 2 follows 2"));
   CHECK(says(told(with(kGood, "[" + entry + "]", "[]")), "`communicators` must have at least one entry"));
+}
+
+TEST_CASE("what NCCL does may be left out for a single GPU only", "[unit]") {
+  const std::string without = kGood.substr(0, kGood.find("nccl:"));
+  CHECK(says(told(without), "missing key `nccl`"));
+  Diagnostics d;
+  parse_machine(with(with(without, "[gpu0, gpu1], kind", "gpu0, kind"), "[gpu0, gpu1]", "gpu0"), "box.yaml", d);
+  CHECK(d.all().empty());
 }
 
 TEST_CASE("all mistakes of a file are reported in one pass", "[unit]") {

@@ -113,6 +113,11 @@ TEST_CASE("GPUs over NVSwitch talk over NVLink, not over their PCIe ports", "[un
   CHECK(pair.share_GBps == Approx(450));
 }
 
+TEST_CASE("machines named after a GPU have that GPU", "[unit]") {
+  for (const std::string& file : files("topologies"))
+    if (fs::path(file).stem().string().rfind("h200", 0) == 0) CHECK(load(file).gpu == "h200");
+}
+
 TEST_CASE("rings between servers go over the network", "[unit]") {
   const Machine m = load(kRoot + "/topologies/turin-2n-16g.yaml");
   const Communicator c = communicator(m, Routes(m), {0, 8});

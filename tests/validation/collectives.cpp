@@ -1,9 +1,10 @@
-// Simulated against measured collectives. `expected` comes from the reference implementation of the same equations
-// with the same parameters (full precision) and must be met within 0.5 %; `measured` is the mean over the public
-// tables that report the point, and must be met within 10 % unless the row says otherwise.
-// Sources of the measurements: ai-dynamo/aiconfigurator@095f58a systems/data/rtx_pro_6000_server/comm (host-bounced
-// machine); sjug/rtx6kpro models/glm5.1/vllm-communicators-kimi-glm-2026-05-07.md and optimization/nccl-tuning.md
-// (two-socket direct machine); local-inference-lab/b12x validation/performance/tp16_* (16 GPUs).
+// Simulated against measured collectives. `expected` comes from the reference implementation of the same
+// equations with the same parameters (full precision) and must be met within 0.5 %; `measured` is the mean
+// over the public tables that report the point, and must be met within 10 % unless the row says otherwise.
+// Sources of the measurements: ai-dynamo/aiconfigurator@095f58a systems/data/rtx_pro_6000_server/comm
+// (host-bounced machine); sjug/rtx6kpro models/glm5.1/vllm-communicators-kimi-glm-2026-05-07.md and
+// optimization/nccl-tuning.md (two-socket direct machine); local-inference-lab/b12x
+// validation/performance/tp16_* (16 GPUs).
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -48,8 +49,8 @@ struct Row {
   int ranks;
   double bytes, expected_us, measured_us;
 };
-constexpr auto kAr = CollectiveOp::all_reduce, kAg = CollectiveOp::all_gather, kRs = CollectiveOp::reduce_scatter,
-               kAa = CollectiveOp::all_to_all;
+constexpr auto kAr = CollectiveOp::all_reduce, kAg = CollectiveOp::all_gather,
+               kRs = CollectiveOp::reduce_scatter, kAa = CollectiveOp::all_to_all;
 constexpr double kMB = 1 << 20;
 
 void check(const char* what, double predicted, double expected, double measured, double tolerance_pct) {
@@ -66,22 +67,22 @@ void check(const char* what, double predicted, double expected, double measured,
 TEST_CASE("host-bounced rings, pairs and all-to-all agree with the reference and with the public table",
           "[validation]") {
   const Row rows[] = {
-      {1, kAr, 8, 4096, 25.61492022820415, 25.8},         {2, kAr, 8, 16384, 28.29385909972321, 27.4},
-      {3, kAr, 8, 65536, 31.86577759508196, 31.5},        {4, kAr, 8, 131072, 49.03246934971491, 49.2},
-      {5, kAr, 8, 262144, 83.36585285898082, 84.4},       {6, kAr, 8, 524288, 152.03261987751262, 156.6},
-      {7, kAr, 8, kMB, 134.1584174255027, 133.5},         {8, kAr, 8, 4 * kMB, 344.60979274992746, 346.1},
-      {9, kAr, 4, 16384, 16.33026821075926, 14.8},        {10, kAr, 4, 131072, 24.664906832703203, 25.0},
-      {11, kAr, 4, kMB, 87.4544422808441, 87.4},          {12, kAr, 2, 65536, 8.829358900417034, 9.2},
-      {13, kAr, 2, 4 * kMB, 130.2502869293306, 129.7},    {14, kAg, 8, 262144, 46.944922982222465, 45.5},
-      {15, kAg, 8, kMB, 74.22316354232618, 76.1},         {16, kRs, 8, 262144, 46.944922982222465, 46.7},
-      {17, kRs, 4, kMB, 51.56606687063296, 51.3},         {18, kAa, 8, 131072, 44.133089840637965, 45.4},
-      {19, kAa, 8, 262144, 28.124433982916567, 28.9},     {20, kAa, 8, 4 * kMB, 269.3735664756145, 259.9},
+      {1, kAr, 8, 4096, 25.61492022820415, 25.8},      {2, kAr, 8, 16384, 28.29385909972321, 27.4},
+      {3, kAr, 8, 65536, 31.86577759508196, 31.5},     {4, kAr, 8, 131072, 49.03246934971491, 49.2},
+      {5, kAr, 8, 262144, 83.36585285898082, 84.4},    {6, kAr, 8, 524288, 152.03261987751262, 156.6},
+      {7, kAr, 8, kMB, 134.1584174255027, 133.5},      {8, kAr, 8, 4 * kMB, 344.60979274992746, 346.1},
+      {9, kAr, 4, 16384, 16.33026821075926, 14.8},     {10, kAr, 4, 131072, 24.664906832703203, 25.0},
+      {11, kAr, 4, kMB, 87.4544422808441, 87.4},       {12, kAr, 2, 65536, 8.829358900417034, 9.2},
+      {13, kAr, 2, 4 * kMB, 130.2502869293306, 129.7}, {14, kAg, 8, 262144, 46.944922982222465, 45.5},
+      {15, kAg, 8, kMB, 74.22316354232618, 76.1},      {16, kRs, 8, 262144, 46.944922982222465, 46.7},
+      {17, kRs, 4, kMB, 51.56606687063296, 51.3},      {18, kAa, 8, 131072, 44.133089840637965, 45.4},
+      {19, kAa, 8, 262144, 28.124433982916567, 28.9},  {20, kAa, 8, 4 * kMB, 269.3735664756145, 259.9},
       {21, kAa, 4, 262144, 20.033781914700302, 21.0}};
   const CommCost cost = comm_of("rtx-pro-6000");
   for (const Row& r : rows) {
     const CollectiveCost c = collective(cost, ring_of("pcie-2s-host-bounced", r.ranks), r.op, r.bytes, {});
-    const std::string what = fmt::format("{:2} {} n={} {:.0f} B, {}", r.number, name_of(r.op), r.ranks, r.bytes,
-                                         c.implementation);
+    const std::string what =
+        fmt::format("{:2} {} n={} {:.0f} B, {}", r.number, name_of(r.op), r.ranks, r.bytes, c.implementation);
     // Row 9: the reference itself is 10.3 % above the mean of the sources (14.6 to 15.4 us).
     check(what.c_str(), c.time_us, r.expected_us, r.measured_us, r.number == 9 ? 10.5 : 10);
     CHECK(c.in_range);
@@ -91,9 +92,11 @@ TEST_CASE("host-bounced rings, pairs and all-to-all agree with the reference and
 TEST_CASE("a direct ring over two sockets shows the LL sawtooth", "[validation]") {
   const CommCost cost = comm_of("rtx-pro-6000");
   const Communicator ring = ring_of("turin-2s-direct", 8);
-  check("22a all-reduce n=8 65536 B", collective(cost, ring, kAr, 65536, {}).time_us, 23.22758999821658, 21.8, 10);
+  check("22a all-reduce n=8 65536 B", collective(cost, ring, kAr, 65536, {}).time_us, 23.22758999821658, 21.8,
+        10);
   // 12.4 % high: the tau of a ring across sockets was set on powers of two.
-  check("22b all-reduce n=8 57344 B", collective(cost, ring, kAr, 57344, {}).time_us, 27.54256128776114, 24.5, 13);
+  check("22b all-reduce n=8 57344 B", collective(cost, ring, kAr, 57344, {}).time_us, 27.54256128776114, 24.5,
+        13);
   CHECK(collective(cost, ring, kAr, 57344, {}).time_us > collective(cost, ring, kAr, 65536, {}).time_us);
 }
 
@@ -150,10 +153,10 @@ TEST_CASE("a direct ring whose bandwidth NCCL misjudges runs Simple from 32 KB",
   Communicator ring = ring_of("turin-2s-direct", 8);
   ring.graph_GBps = 0.2;  // NCCL without graph XML takes the socket link for a slow one
   CHECK(collective(cost, ring, kAr, 32768, {}).implementation == "ring Simple");
-  check("24a all-reduce n=8 32 KB, no XML", collective(cost, ring, kAr, 32768, {}).time_us, 44.43949067609966, 48.2,
-        10);
-  check("24b all-reduce n=8 256 KB, no XML", collective(cost, ring, kAr, 262144, {}).time_us, 53.82871423595473, 56.5,
-        10);
+  check("24a all-reduce n=8 32 KB, no XML", collective(cost, ring, kAr, 32768, {}).time_us, 44.43949067609966,
+        48.2, 10);
+  check("24b all-reduce n=8 256 KB, no XML", collective(cost, ring, kAr, 262144, {}).time_us,
+        53.82871423595473, 56.5, 10);
 }
 
 TEST_CASE("one-shot kernels follow their line", "[validation]") {
@@ -165,7 +168,8 @@ TEST_CASE("one-shot kernels follow their line", "[validation]") {
   check("26 one-shot n=2 256 KB", one_shot_us(p, 2, 262144), 10.926748768473, 11.1, 10);
 }
 
-TEST_CASE("one Kimi token host-bounced costs what the reference says; nobody has measured it", "[validation]") {
+TEST_CASE("one Kimi token host-bounced costs what the reference says; nobody has measured it",
+          "[validation]") {
   const CollectiveCost c =
       collective(comm_of("rtx-pro-6000"), ring_of("pcie-2s-host-bounced", 8), kAr, 14336, {});
   CHECK(c.time_us == Approx(35.36451036073996).epsilon(0.005));
