@@ -23,7 +23,8 @@ std::vector<Value> load_all(const char* folder, const Streams& s, Load load) {
   std::vector<Value> out;
   for (const std::string& name : data_names(folder, "")) {
     Diagnostics found;
-    Value value = load(find_data(folder, name, ""), found);
+    const std::string file = find_data(folder, name, "");
+    Value value = load(file, found);
     if (found.has_errors()) s.err << found.render(true);
     else out.push_back(std::move(value));
   }

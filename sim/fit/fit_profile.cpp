@@ -1,0 +1,170 @@
+#include "fit/fit_profile.hpp"
+
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+#include "fit/errors.hpp"
+#include "fit/path_fits.hpp"
+#include "fit/residual_fit.hpp"
+
+namespace moe {
+namespace {
+
+/// How the points of residual tables are shared out: most where the equation follows a kernel's choices least.
+double share_of(Op op) {
+  switch (op) {
+    case Op::gemm: return 3;
+    case Op::moe: return 2;
+    case Op::mla: return 1.5;
+    case Op::bmm: return 1;
+    default: return 1;
+  }
+}
+
+std::vector<std::string> parts_of(const PathData& d) {
+  if (!d.protocol->parts.empty()) return d.protocol->parts;
+  if (d.op == Op::moe)
+    return d.format.quantises
+               ? std::vector<std::string>{"topk", "permute", "quantise", "activation", "finalise", "gap"}
+               : std::vector<std::string>{"topk", "permute", "activation", "finalise", "gap"};
+  if ((d.op == Op::gemm || d.op == Op::bmm) && d.format.quantises) return {"quantise", "gap"};
+  return {"gap"};
+}
+
+void widen(FitQuality& q, const char* size, double value) {
+  const auto [at, first] = q.range.emplace(size, std::pair{value, value});
+  if (first) return;
+  at->second.first = std::min(at->second.first, value);
+  at->second.second = std::max(at->second.second, value);
+}
+
+void widen_all(FitQuality& q, const PathData& d, const Sample& s) {
+  if (d.section == "dense_gemm") {
+    widen(q, "m", s.a), widen(q, "n", s.b), widen(q, "k", s.c);
+  } else if (d.section == "moe") {
+    widen(q, "tokens", s.moe.tokens), widen(q, "hidden", s.moe.hidden), widen(q, "intermediate", s.moe.intermediate);
+    widen(q, "topk", s.moe.topk), widen(q, "experts", s.moe.experts), widen(q, "local_experts", s.moe.local_experts);
+  } else if (d.section == "attention_decode") {
+    const AttentionShape& t = s.attention;
+    widen(q, "sequences", t.sequences), widen(q, "context", t.context), widen(q, "heads", t.heads);
+    if (d.op == Op::gqa) widen(q, "group", t.heads / t.kv_heads), widen(q, "head_dim", t.head_dim);
+  } else {
+    if (s.a > 0) widen(q, "x", rounded(s.a));
+    widen(q, "bytes", s.b);
+  }
+}
+
+/// Errors on rows that were not fitted; spread by bucket from cold rows where there are enough.
+template <class Path>
+void judge(const GpuSpec& gpu, const PathData& d, Path& path, const std::vector<Sample>& samples) {
+  constexpr std::size_t kEnough = 25;
+  const double kUpTo[] = {1, 16, 128, 512, 1e6};
+  std::vector<double> all, cold;
+  std::vector<std::vector<double>> by_bucket(bucket_names().size()), cold_by_bucket(bucket_names().size());
+  for (const Sample& s : samples) {
+    if (!s.held_out) {
+      widen_all(path.quality, d, s);
+      continue;
+    }
+    const double error = 100 * std::abs(cost_of(gpu, path, s).time_us / s.us - 1);
+    all.push_back(error);
+    by_bucket[bucket_of(s.rows)].push_back(error);
+    if (!s.cold) continue;
+    cold.push_back(error);
+    cold_by_bucket[bucket_of(s.rows)].push_back(error);
+  }
+  const auto tenth = [](double v) { return std::round(10 * v) / 10; };
+  const Spread a = spread_of_errors(all), c = spread_of_errors(cold);
+  path.quality.median_pct = tenth(a.median);
+  path.quality.p90_pct = tenth(a.p90);
+  if (cold.size() >= kEnough) {
+    path.quality.cold_median_pct = tenth(c.median);
+    path.quality.cold_p90_pct = tenth(c.p90);
+  }
+  for (std::size_t b = 0; b < by_bucket.size(); ++b) {
+    const auto& used = cold_by_bucket[b].size() >= kEnough ? cold_by_bucket[b] : by_bucket[b];
+    if (used.size() >= kEnough) path.quality.spread.emplace_back(kUpTo[b], rounded(spread_of_errors(used).p90 / 164.5));
+  }
+}
+
+/// Equation, then table, then judgement of both.
+template <class Path, class Fit>
+Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& samples, const FitOptions& options,
+             std::size_t budget, Fit fit) {
+  Rows rows;
+  for (const Sample& s : samples)
+    if (!s.held_out) rows.push_back(&s);
+  if (options.points > 0) rows = pick(rows, options.points);
+  if (rows.empty()) throw InputError("no row of `" + d.name + "` is left to fit\n  = help: measure more shapes");
+  Path path = fit(gpu, d, rows);
+  path.includes = parts_of(d);
+  if (options.residuals) {
+    std::vector<double> ln_residual;
+    for (const Sample* s : rows) ln_residual.push_back(std::log(s->us / cost_of(gpu, path, *s).time_us));
+    path.residuals = fit_residuals(gpu, d.section, rows, ln_residual, std::min(budget, rows.size() / 2));
+  }
+  judge(gpu, d, path, samples);
+  return path;
+}
+
+struct Work {
+  const Measurements& m;
+  const Protocol& protocol;
+  const GpuSpec& gpu;
+  const FitOptions& options;
+  std::vector<PathData> paths;
+  double points_per_share = 0;
+  Profile profile;
+  std::mutex lock;
+  std::size_t done = 0;
+  std::exception_ptr problem;
+
+  void fit(const PathData& d) {
+    const std::vector<Sample> samples = samples_of(m, d, protocol, gpu, options.leave_out);
+    const auto budget = static_cast<std::size_t>(points_per_share * share_of(d.op));
+    if (d.section == "dense_gemm") keep(profile.dense_gemm, d, fit_one<DenseGemmPath>(gpu, d, samples, options, budget, fit_dense_gemm));
+    else if (d.section == "moe") keep(profile.moe, d, fit_one<MoePath>(gpu, d, samples, options, budget, fit_moe));
+    else if (d.section == "attention_decode") keep(profile.attention, d, fit_one<AttentionPath>(gpu, d, samples, options, budget, fit_attention));
+    else keep(profile.elementwise, d, fit_one<ElementwisePath>(gpu, d, samples, options, budget, fit_elementwise));
+  }
+  template <class Path>
+  void keep(std::map<std::string, Path>& into, const PathData& d, Path path) {
+    const std::lock_guard guard(lock);
+    into[d.name] = std::move(path);
+    ++done;
+    if (options.progress) options.progress(done, paths.size(), d.name);
+  }
+};
+
+}  // namespace
+
+Profile fit_profile(const Measurements& m, const Protocol& protocol, const GpuSpec& gpu, const FitOptions& options) {
+  Work work{m, protocol, gpu, options, paths_of(m, protocol), 0, {}, {}, 0, {}};
+  double rows = 0, shares = 0;
+  for (const InputFile& f : m.files) rows += static_cast<double>(f.rows);
+  for (const PathData& d : work.paths) shares += share_of(d.op);
+  work.points_per_share = shares > 0 ? options.table_share * rows / shares : 0;
+  std::atomic<std::size_t> next{0};
+  const auto worker = [&] {
+    for (std::size_t i; (i = next++) < work.paths.size();) {
+      try {
+        work.fit(work.paths[i]);
+      } catch (...) {
+        const std::lock_guard guard(work.lock);
+        if (!work.problem) work.problem = std::current_exception();
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int t = 1; t < options.threads; ++t) threads.emplace_back(worker);
+  worker();
+  for (std::thread& t : threads) t.join();
+  if (work.problem) std::rethrow_exception(work.problem);
+  work.profile.gpu = gpu;
+  for (const InputFile& f : m.files) work.profile.inputs.push_back({f.name, f.hash, static_cast<int>(f.rows)});
+  return std::move(work.profile);
+}
+
+}  // namespace moe
