@@ -3,7 +3,7 @@
 namespace moe {
 namespace {
 
-constexpr std::size_t kSearchRows = 500, kFinalRows = 3000;
+constexpr std::size_t kSearchRows = 1000, kFinalRows = 3000;
 using Knobs = std::vector<Knob<AttentionPath>>;
 
 Knobs knobs_of(const GpuSpec& gpu) {
@@ -74,7 +74,7 @@ AttentionPath fit_attention(const GpuSpec& gpu, const PathData&, const Rows& row
   const Knobs knobs = knobs_of(gpu);
   const Rows few = pick(rows, kSearchRows);
   Best<AttentionPath> best;
-  for (const auto& [tile, splits] : {std::pair{16, 128}, {64, 16}, {16, 1}}) {
+  for (const auto& [tile, splits] : {std::pair{16, 128}, {64, 16}, {16, 1}, {128, 32}, {8, 64}}) {
     AttentionPath path = start_path(gpu, tile, splits);
     const double loss = tune(gpu, path, knobs, few, 12);
     best.offer(path, loss);

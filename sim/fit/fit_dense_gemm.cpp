@@ -3,8 +3,8 @@
 namespace moe {
 namespace {
 
-constexpr int kEdges[] = {1, 16, 32, 64, 128, 256, 512};  ///< m up to which a regime goes
-constexpr std::size_t kSearchRows = 500, kFinalRows = 2500;
+constexpr int kEdges[] = {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512};  ///< m up to which a regime goes
+constexpr std::size_t kSearchRows = 700, kFinalRows = 2500;
 using Knobs = std::vector<Knob<DenseGemmPath>>;
 
 /// Time of a bm x bn tile per element of K at the tensor cores' peak, ns.
@@ -40,7 +40,7 @@ DenseGemmPath start_path(const GpuSpec& gpu, const Format& format) {
   p.p = 3;
   p.wave_quant = 0.5;
   for (const int edge : kEdges) {
-    const int bm = std::clamp(edge, 16, 128);
+    const int bm = edge <= 16 ? 16 : edge <= 32 ? 32 : edge <= 64 ? 64 : 128;
     p.regimes.push_back({edge, bm, 128, std::max(1.0, peak_tau_ns(gpu, p.compute, bm, 128))});
   }
   return p;
@@ -56,12 +56,12 @@ Rows rows_of_regime(const Rows& rows, std::size_t r, std::size_t limit) {
 /// Best tile of every regime, the other constants held.
 void search_tiles(const GpuSpec& gpu, DenseGemmPath& path, const Rows& rows) {
   for (std::size_t r = 0; r < std::size(kEdges); ++r) {
-    const Rows here = rows_of_regime(rows, r, 160);
+    const Rows here = rows_of_regime(rows, r, 140);
     if (here.empty()) continue;
     Best<DenseGemmPath> best;
     const GemmRegime now = path.regimes[r];
     for (const int bm : {16, 32, 64, 128, 256}) {
-      if (bm > std::max(16, kEdges[r])) continue;
+      if (bm > std::max(16, 2 * kEdges[r] - 1)) continue;
       for (const int bn : {32, 64, 128, 256}) {
         DenseGemmPath trial = path;
         const double area = static_cast<double>(bm) * bn / (static_cast<double>(now.bm) * now.bn);

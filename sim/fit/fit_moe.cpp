@@ -3,7 +3,7 @@
 namespace moe {
 namespace {
 
-constexpr std::size_t kSearchRows = 350, kFinalRows = 2500;
+constexpr std::size_t kSearchRows = 500, kFinalRows = 2500;
 using Knobs = std::vector<Knob<MoePath>>;
 
 Knobs knobs_of(const GpuSpec& gpu) {
@@ -96,7 +96,7 @@ MoePath fit_moe(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
   MoePath base = start_path(gpu, data);
   tune(gpu, base, knobs, few, 15);
   std::vector<Candidate> found = search_rules(gpu, base, knobs, few);
-  found.resize(2);
+  found.resize(3);
   Best<MoePath> best;
   for (Candidate& c : found) {
     search_columns(gpu, c, knobs, few);

@@ -15,10 +15,10 @@ namespace {
 /// How the points of residual tables are shared out: most where the equation follows a kernel's choices least.
 double share_of(Op op) {
   switch (op) {
-    case Op::gemm: return 3;
+    case Op::gemm: return 6;
     case Op::moe: return 2;
-    case Op::mla: return 1.5;
-    case Op::bmm: return 1;
+    case Op::mla: return 3;
+    case Op::bmm: return 2;
     default: return 1;
   }
 }

@@ -42,6 +42,7 @@ void bind_path(Fields& f, PathProtocol& p) {
   f.text("skip", p.skip, Need::optional, "why these rows are not used");
   f.flag("clamped", p.clamped, Need::optional, "remote experts' rows were folded onto local expert 0");
   bind_shapes(f, "ungated", p.ungated, "column=value: shapes without a gate matrix");
+  bind_shapes(f, "only", p.only, "column=value: the entry is for these shapes; others look further");
   bind_shapes(f, "exclude", p.exclude, "column=value: shapes that are not used");
   f.texts("includes", p.parts, Need::optional, "what the time contains besides the kernel");
 }
@@ -140,12 +141,24 @@ Protocol find_protocol(const std::string& folder, const std::string& given, cons
                                (fs::path(folder) / "protocol.yaml").string()));
 }
 
-const PathProtocol& Protocol::of(const Series& s) const {
+std::vector<const PathProtocol*> Protocol::rules_of(const Series& s) const {
   static const PathProtocol plain{};
   const std::string tags = joined(s.tags);
+  std::vector<const PathProtocol*> rules;
   for (const PathProtocol& p : paths)
-    if (p.op == s.op && fits(p.rows, s.path) && fits(p.dtype, tags)) return p;
-  return plain;
+    if (p.op == s.op && fits(p.rows, s.path) && fits(p.dtype, tags)) {
+      rules.push_back(&p);
+      if (p.only.empty()) return rules;
+    }
+  rules.push_back(&plain);
+  return rules;
+}
+
+const PathProtocol& Protocol::of(const Series& s, const Point& p) const {
+  const std::vector<const PathProtocol*> rules = rules_of(s);
+  for (const PathProtocol* rule : rules)
+    if (std::any_of(rule->only.begin(), rule->only.end(), [&](const Where& w) { return w.matches(s.op, p); })) return *rule;
+  return *rules.back();
 }
 
 Format Protocol::format(const std::string& dtype) const {
@@ -158,7 +171,7 @@ Format Protocol::format(const std::string& dtype) const {
 
 bool Protocol::scored(const Series& s, const Point& p) const {
   const OpClass& c = op_class(s.op);
-  for (const Where& where : of(s).exclude)
+  for (const Where& where : of(s, p).exclude)
     if (where.matches(s.op, p)) return false;
   const auto limits = score.find(c.name);
   if (limits == score.end()) return true;
@@ -170,8 +183,8 @@ bool Protocol::scored(const Series& s, const Point& p) const {
   return true;
 }
 
-std::string path_name(const Protocol& protocol, const Series& s) {
-  std::string name = protocol.of(s).name;
+std::string path_name(const PathProtocol& rule, const Series& s) {
+  std::string name = rule.name;
   if (name.empty()) return default_name(s);
   replace(name, "{engine}", s.path.substr(0, s.path.find('/')));
   replace(name, "{path}", s.path);

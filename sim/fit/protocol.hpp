@@ -33,6 +33,7 @@ struct PathProtocol {
   std::string skip;                     ///< why the rows are not used; empty: they are
   bool clamped = false;                 ///< remote experts' rows were folded onto local expert 0
   std::vector<Where> ungated;           ///< shapes without a gate matrix
+  std::vector<Where> only;              ///< shapes that the entry is for; empty: all
   std::vector<Where> exclude;           ///< shapes that are not used
   std::vector<std::string> parts;       ///< what the time contains besides the kernel; empty: by op and format
   std::optional<Op> op;
@@ -46,7 +47,10 @@ struct Protocol {
   int hold_out = 4;  ///< one shape of this many is held out
   std::vector<std::string> sources;
 
-  const PathProtocol& of(const Series& s) const;
+  /// Entries that fit a series: those for some shapes only, then the first for all.
+  std::vector<const PathProtocol*> rules_of(const Series& s) const;
+  /// The entry of one row.
+  const PathProtocol& of(const Series& s, const Point& p) const;
   Format format(const std::string& dtype) const;
   /// Inside the scored sizes, and not excluded.
   bool scored(const Series& s, const Point& p) const;
@@ -59,7 +63,7 @@ Protocol find_protocol(const std::string& folder, const std::string& given, cons
 
 /// Name of the profile path: the protocol's, with {engine}, {dtype} and {path} filled in, else by op:
 /// path/dtype; path/gqa/kv_dtype; path/mla/kv_dtype; engine/mla_bmm/dtype; engine/cast_dtype, engine/absmax; path.
-std::string path_name(const Protocol& protocol, const Series& s);
+std::string path_name(const PathProtocol& rule, const Series& s);
 /// `*` matches any text.
 bool fits(const std::string& pattern, const std::string& text);
 

@@ -33,7 +33,7 @@ Draw balanced(const RoutingKey& k) {
   return d;
 }
 
-/// Gives (+1) or takes (-1) `count` rows, one rank after the other: to its most loaded expert with room.
+/// Gives (+1) or takes (-1) `count` rows, one rank after the other: gives to its least, takes from its most loaded one.
 void hand_out(std::vector<long>& rows, const RoutingKey& k, long count, long step) {
   const int local = k.experts / k.ep;
   for (bool moved = true; count > 0 && moved;) {
@@ -43,7 +43,7 @@ void hand_out(std::vector<long>& rows, const RoutingKey& k, long count, long ste
       for (int i = rank * local; i < (rank + 1) * local; ++i) {
         long& r = rows[static_cast<std::size_t>(i)];
         const bool possible = step > 0 ? r < k.tokens : r > 0;
-        if (possible && (best == nullptr || r > *best)) best = &r;
+        if (possible && (best == nullptr || (step > 0 ? r < *best : r > *best))) best = &r;
       }
       if (best == nullptr) continue;
       *best += step;

@@ -18,7 +18,7 @@ constexpr double kColdFrom = 1.25;
 std::uint64_t shape_of(Op op, const Point& p) {
   static const std::map<Op, std::vector<std::size_t>> columns{
       {Op::gemm, {1, 2}}, {Op::moe, {1, 2, 3, 4, 5, 6}}, {Op::gqa, {2, 3, 4, 5}}, {Op::mla, {0, 2}},
-      {Op::mla_module, {0, 2}}, {Op::bmm, {1}}, {Op::cast, {1}}, {Op::linear, {1, 3, 5}}};
+      {Op::mla_module, {0, 2}}, {Op::bmm, {0, 1}}, {Op::cast, {1}}, {Op::linear, {1, 3, 5}}};
   std::uint64_t h = fnv1a(op_class(op).name);
   for (const std::size_t c : columns.at(op)) h = fnv1a(static_cast<std::uint64_t>(std::llround(p.size[c])), h);
   return h;
@@ -123,32 +123,41 @@ const char* section_of(Op op) {
   }
 }
 
+std::string dtype_of(const Series& s) {
+  const bool first = s.op == Op::gemm || s.op == Op::moe || s.op == Op::gqa || s.op == Op::mla;
+  return s.tags.empty() ? "-" : s.tags[first ? 0 : 1];
+}
+
+/// A series joins the path of its name, or begins it.
+void add_series(std::vector<PathData>& paths, const Series& s, std::size_t position, const PathProtocol& rule,
+                const Protocol& protocol) {
+  if (!rule.skip.empty()) return;
+  const std::string name = path_name(rule, s);
+  const auto same = std::find_if(paths.begin(), paths.end(),
+                                 [&](const PathData& d) { return d.op == s.op && d.name == name && d.protocol == &rule; });
+  if (same != paths.end()) {
+    same->series.push_back(static_cast<std::uint32_t>(position));
+    return;
+  }
+  PathData d;
+  d.name = name;
+  d.op = s.op;
+  d.section = section_of(s.op);
+  d.dtype = dtype_of(s);
+  if (s.op == Op::gemm || s.op == Op::moe || s.op == Op::bmm)
+    d.format = protocol.format(rule.format.empty() ? d.dtype : rule.format);
+  d.protocol = &rule;
+  d.series = {static_cast<std::uint32_t>(position)};
+  if (d.section == "elementwise_and_state") describe_elementwise(d, s.path);
+  paths.push_back(d);
+}
+
 }  // namespace
 
 std::vector<PathData> paths_of(const Measurements& m, const Protocol& protocol) {
   std::vector<PathData> paths;
-  for (std::size_t i = 0; i < m.series.size(); ++i) {
-    const Series& s = m.series[i];
-    const PathProtocol& rule = protocol.of(s);
-    if (!rule.skip.empty()) continue;
-    const std::string name = path_name(protocol, s);
-    const auto same = std::find_if(paths.begin(), paths.end(),
-                                   [&](const PathData& d) { return d.op == s.op && d.name == name; });
-    if (same != paths.end()) {
-      same->series.push_back(static_cast<std::uint32_t>(i));
-      continue;
-    }
-    PathData d;
-    d.name = name;
-    d.op = s.op;
-    d.section = section_of(s.op);
-    d.dtype = s.tags.empty() ? "-" : s.op == Op::gemm || s.op == Op::moe || s.op == Op::gqa || s.op == Op::mla ? s.tags[0] : s.tags[1];
-    if (s.op == Op::gemm || s.op == Op::moe || s.op == Op::bmm) d.format = protocol.format(rule.format.empty() ? d.dtype : rule.format);
-    d.protocol = &rule;
-    d.series = {static_cast<std::uint32_t>(i)};
-    if (d.section == "elementwise_and_state") describe_elementwise(d, s.path);
-    paths.push_back(d);
-  }
+  for (std::size_t i = 0; i < m.series.size(); ++i)
+    for (const PathProtocol* rule : protocol.rules_of(m.series[i])) add_series(paths, m.series[i], i, *rule, protocol);
   std::stable_sort(paths.begin(), paths.end(), [](const PathData& x, const PathData& y) {
     return x.op != y.op ? x.op < y.op : x.name < y.name;
   });
@@ -162,7 +171,7 @@ std::vector<Sample> samples_of(const Measurements& m, const PathData& path, cons
     const Series& series = m.series[i];
     for (std::size_t k = 0; k < series.points.size(); ++k) {
       const Point& p = series.points[k];
-      if (p.us <= 0 || !protocol.scored(series, p)) continue;
+      if (p.us <= 0 || &protocol.of(series, p) != path.protocol || !protocol.scored(series, p)) continue;
       Sample s;
       s.us = p.us;
       s.series = i;
