@@ -73,7 +73,7 @@ Evaluation evaluate_profile(const Profile& profile, const Measurements& m, const
       for (const Where& w : where) wanted = wanted || w.matches(e.paths[p].op, point);
       if (wanted) e.rows.push_back({p, s, 0, true});
     }
-    if (predict_path(profile, e.paths[p], e.rows, from)) continue;
+    if (e.rows.size() == from || predict_path(profile, e.paths[p], e.rows, from)) continue;
     e.rows.resize(from);
     e.missing.push_back(e.paths[p].name);
   }

@@ -3,7 +3,7 @@
 namespace moe {
 namespace {
 
-constexpr std::size_t kSearchRows = 1000, kFinalRows = 3000;
+constexpr std::size_t kSearchRows = 700, kFinalRows = 3000;
 using Knobs = std::vector<Knob<AttentionPath>>;
 
 Knobs knobs_of(const GpuSpec& gpu) {
@@ -19,6 +19,12 @@ Knobs knobs_of(const GpuSpec& gpu) {
           {[](AttentionPath& p) -> double& { return p.wave_quant; }, {0, 1, false}}};
 }
 
+struct Start {
+  int head_tile, splits, chunk;
+  double blocks;
+};
+constexpr Start kStarts[] = {{16, 128, 64, 1}, {64, 16, 256, 1}, {64, 1, 64, 1}, {16, 128, 256, 2}};
+
 /// How a kernel cuts its work: searched one after the other, from several starts.
 struct Cut {
   int AttentionPath::*field;
@@ -26,17 +32,17 @@ struct Cut {
 };
 const std::vector<Cut>& cuts() {
   static const std::vector<Cut> all{{&AttentionPath::max_splits, {1, 4, 8, 16, 32, 64, 128}},
-                                    {&AttentionPath::head_tile, {1, 4, 8, 16, 32, 64, 128}},
-                                    {&AttentionPath::min_chunk, {32, 64, 128, 256, 512}}};
+                                    {&AttentionPath::min_chunk, {32, 64, 128, 256, 512}},
+                                    {&AttentionPath::head_tile, {16, 32, 64, 128}}};
   return all;
 }
 
-AttentionPath start_path(const GpuSpec& gpu, int head_tile, int splits) {
+AttentionPath start_path(const GpuSpec& gpu, int head_tile, int splits, int chunk, double blocks) {
   AttentionPath p;
   p.head_tile = head_tile;
   p.max_splits = splits;
-  p.min_chunk = 128;
-  p.ctas_per_sm = 1;
+  p.min_chunk = chunk;
+  p.ctas_per_sm = blocks;
   p.t0_us = 7;
   p.cq_us_per_MB = 0.6;
   p.reduce_us = 0.6;
@@ -49,10 +55,13 @@ AttentionPath start_path(const GpuSpec& gpu, int head_tile, int splits) {
   return p;
 }
 
-void search_cuts(const GpuSpec& gpu, Best<AttentionPath>& best, const Knobs& knobs, const Rows& rows) {
+/// MLA kernels may cut below the 16 rows of a tensor-core tile; grouped-query kernels pack a group into one.
+void search_cuts(const GpuSpec& gpu, Best<AttentionPath>& best, const Knobs& knobs, const Rows& rows, bool mla) {
   for (const Cut& cut : cuts()) {
     const AttentionPath from = best.path;
-    for (const int value : cut.choices) {
+    std::vector<int> choices = cut.choices;
+    if (mla && cut.field == &AttentionPath::head_tile) choices.insert(choices.end(), {1, 8});
+    for (const int value : choices) {
       if (value == from.*cut.field) continue;
       AttentionPath trial = from;
       trial.*cut.field = value;
@@ -70,17 +79,20 @@ void search_cuts(const GpuSpec& gpu, Best<AttentionPath>& best, const Knobs& kno
 
 }  // namespace
 
-AttentionPath fit_attention(const GpuSpec& gpu, const PathData&, const Rows& rows) {
+AttentionPath fit_attention(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
   const Knobs knobs = knobs_of(gpu);
   const Rows few = pick(rows, kSearchRows);
   Best<AttentionPath> best;
-  for (const auto& [tile, splits] : {std::pair{16, 128}, {64, 16}, {16, 1}, {128, 32}, {8, 64}}) {
-    AttentionPath path = start_path(gpu, tile, splits);
+  const bool mla = data.op == Op::mla;
+  for (const Start& s : kStarts) {
+    Best<AttentionPath> here;
+    AttentionPath path = start_path(gpu, s.head_tile, s.splits, s.chunk, s.blocks);
     const double loss = tune(gpu, path, knobs, few, 12);
-    best.offer(path, loss);
+    here.offer(path, loss);
+    search_cuts(gpu, here, knobs, few, mla);
+    best.offer(here.path, here.loss);
   }
-  search_cuts(gpu, best, knobs, few);
-  search_cuts(gpu, best, knobs, few);
+  search_cuts(gpu, best, knobs, few, mla);
   tune(gpu, best.path, knobs, pick(rows, kFinalRows), 15);
   for (const Knob<AttentionPath>& k : knobs) k.of(best.path) = rounded(k.of(best.path));
   return best.path;

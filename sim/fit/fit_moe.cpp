@@ -3,7 +3,7 @@
 namespace moe {
 namespace {
 
-constexpr std::size_t kSearchRows = 500, kFinalRows = 2500;
+constexpr std::size_t kSearchRows = 700, kFinalRows = 4000;
 using Knobs = std::vector<Knob<MoePath>>;
 
 Knobs knobs_of(const GpuSpec& gpu) {
@@ -96,13 +96,14 @@ MoePath fit_moe(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
   MoePath base = start_path(gpu, data);
   tune(gpu, base, knobs, few, 15);
   std::vector<Candidate> found = search_rules(gpu, base, knobs, few);
-  found.resize(3);
+  found.resize(4);
   Best<MoePath> best;
   for (Candidate& c : found) {
     search_columns(gpu, c, knobs, few);
     best.offer(c.path, c.loss);
   }
-  tune(gpu, best.path, knobs, pick(rows, kFinalRows), 12);
+  for (const Candidate& c : search_rules(gpu, MoePath(best.path), knobs, few)) best.offer(c.path, c.loss);
+  tune(gpu, best.path, knobs, pick(rows, kFinalRows), 20);
   for (const Knob<MoePath>& k : knobs) k.of(best.path) = rounded(k.of(best.path));
   return best.path;
 }

@@ -19,7 +19,8 @@ double share_of(Op op) {
     case Op::moe: return 2;
     case Op::mla: return 3;
     case Op::bmm: return 2;
-    default: return 1;
+    case Op::gqa: return 1;
+    default: return 0.5;
   }
 }
 
@@ -89,7 +90,7 @@ void judge(const GpuSpec& gpu, const PathData& d, Path& path, const std::vector<
   }
 }
 
-/// Equation, then table, then judgement of both.
+/// Equation, then table. `budget`: points of the table.
 template <class Path, class Fit>
 Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& samples, const FitOptions& options,
              std::size_t budget, Fit fit) {
@@ -100,13 +101,32 @@ Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& s
   if (rows.empty()) throw InputError("no row of `" + d.name + "` is left to fit\n  = help: measure more shapes");
   Path path = fit(gpu, d, rows);
   path.includes = parts_of(d);
-  if (options.residuals) {
-    std::vector<double> ln_residual;
-    for (const Sample* s : rows) ln_residual.push_back(std::log(s->us / cost_of(gpu, path, *s).time_us));
-    path.residuals = fit_residuals(gpu, d.section, rows, ln_residual, std::min(budget, rows.size() / 2));
-  }
-  judge(gpu, d, path, samples);
+  if (!options.residuals) return path;
+  std::vector<double> ln_residual;
+  for (const Sample* s : rows) ln_residual.push_back(std::log(s->us / cost_of(gpu, path, *s).time_us));
+  path.residuals = fit_residuals(gpu, d.section, rows, ln_residual, std::min(budget, rows.size() / 2));
   return path;
+}
+
+/// Calls `body` for every table of a profile.
+template <class Body>
+void for_tables(Profile& p, Body body) {
+  for (auto& [name, path] : p.dense_gemm) body(path.residuals);
+  for (auto& [name, path] : p.moe) body(path.residuals);
+  for (auto& [name, path] : p.attention) body(path.residuals);
+  for (auto& [name, path] : p.elementwise) body(path.residuals);
+}
+
+/// Cuts all tables by the same share when they hold more points than allowed. Points are in the order of their use.
+void trim_tables(Profile& p, std::size_t allowed) {
+  std::size_t total = 0;
+  for_tables(p, [&](const ResidualTable& t) { total += t.value.size(); });
+  if (total <= allowed) return;
+  for_tables(p, [&](ResidualTable& t) {
+    const std::size_t left = t.value.size() * allowed / total;
+    t.value.resize(left);
+    t.where.resize(left);
+  });
 }
 
 struct Work {
@@ -121,13 +141,46 @@ struct Work {
   std::size_t done = 0;
   std::exception_ptr problem;
 
+  std::vector<Sample> samples(const PathData& d) const { return samples_of(m, d, protocol, gpu, options.leave_out); }
+
   void fit(const PathData& d) {
-    const std::vector<Sample> samples = samples_of(m, d, protocol, gpu, options.leave_out);
     const auto budget = static_cast<std::size_t>(points_per_share * share_of(d.op));
-    if (d.section == "dense_gemm") keep(profile.dense_gemm, d, fit_one<DenseGemmPath>(gpu, d, samples, options, budget, fit_dense_gemm));
-    else if (d.section == "moe") keep(profile.moe, d, fit_one<MoePath>(gpu, d, samples, options, budget, fit_moe));
-    else if (d.section == "attention_decode") keep(profile.attention, d, fit_one<AttentionPath>(gpu, d, samples, options, budget, fit_attention));
-    else keep(profile.elementwise, d, fit_one<ElementwisePath>(gpu, d, samples, options, budget, fit_elementwise));
+    const std::vector<Sample> rows = samples(d);
+    if (rows.empty()) return;  // no row of the path has a size that is scored
+    if (d.section == "dense_gemm") keep(profile.dense_gemm, d, fit_one<DenseGemmPath>(gpu, d, rows, options, budget, fit_dense_gemm));
+    else if (d.section == "moe") keep(profile.moe, d, fit_one<MoePath>(gpu, d, rows, options, budget, fit_moe));
+    else if (d.section == "attention_decode") keep(profile.attention, d, fit_one<AttentionPath>(gpu, d, rows, options, budget, fit_attention));
+    else keep(profile.elementwise, d, fit_one<ElementwisePath>(gpu, d, rows, options, budget, fit_elementwise));
+  }
+  void judge_path(const PathData& d) {
+    if (d.section == "dense_gemm") judge_in(profile.dense_gemm, d);
+    else if (d.section == "moe") judge_in(profile.moe, d);
+    else if (d.section == "attention_decode") judge_in(profile.attention, d);
+    else judge_in(profile.elementwise, d);
+  }
+  template <class Path>
+  void judge_in(std::map<std::string, Path>& paths_here, const PathData& d) {
+    const auto found = paths_here.find(d.name);
+    if (found != paths_here.end()) judge(gpu, d, found->second, samples(d));
+  }
+  /// Every path once, on all threads; the first problem is thrown after the last thread has ended.
+  void for_paths(void (Work::*step)(const PathData&)) {
+    std::atomic<std::size_t> next{0};
+    const auto worker = [&] {
+      for (std::size_t i; (i = next++) < paths.size();) {
+        try {
+          (this->*step)(paths[i]);
+        } catch (...) {
+          const std::lock_guard guard(lock);
+          if (!problem) problem = std::current_exception();
+        }
+      }
+    };
+    std::vector<std::thread> threads;
+    for (int t = 1; t < options.threads; ++t) threads.emplace_back(worker);
+    worker();
+    for (std::thread& t : threads) t.join();
+    if (problem) std::rethrow_exception(problem);
   }
   template <class Path>
   void keep(std::map<std::string, Path>& into, const PathData& d, Path path) {
@@ -141,27 +194,15 @@ struct Work {
 }  // namespace
 
 Profile fit_profile(const Measurements& m, const Protocol& protocol, const GpuSpec& gpu, const FitOptions& options) {
+  constexpr double kOverbooked = 1.4;  // some paths need no table; what is too much in the end is cut
   Work work{m, protocol, gpu, options, paths_of(m, protocol), 0, {}, {}, 0, {}};
   double rows = 0, shares = 0;
   for (const InputFile& f : m.files) rows += static_cast<double>(f.rows);
   for (const PathData& d : work.paths) shares += share_of(d.op);
-  work.points_per_share = shares > 0 ? options.table_share * rows / shares : 0;
-  std::atomic<std::size_t> next{0};
-  const auto worker = [&] {
-    for (std::size_t i; (i = next++) < work.paths.size();) {
-      try {
-        work.fit(work.paths[i]);
-      } catch (...) {
-        const std::lock_guard guard(work.lock);
-        if (!work.problem) work.problem = std::current_exception();
-      }
-    }
-  };
-  std::vector<std::thread> threads;
-  for (int t = 1; t < options.threads; ++t) threads.emplace_back(worker);
-  worker();
-  for (std::thread& t : threads) t.join();
-  if (work.problem) std::rethrow_exception(work.problem);
+  work.points_per_share = shares > 0 ? kOverbooked * options.table_share * rows / shares : 0;
+  work.for_paths(&Work::fit);
+  trim_tables(work.profile, static_cast<std::size_t>(options.table_share * rows));
+  work.for_paths(&Work::judge_path);
   work.profile.gpu = gpu;
   for (const InputFile& f : m.files) work.profile.inputs.push_back({f.name, f.hash, static_cast<int>(f.rows)});
   return std::move(work.profile);

@@ -17,10 +17,10 @@ const std::vector<double>& weights_of(const std::string& section) {
   return section == "dense_gemm" ? dense : section == "moe" ? moe : section == "attention_decode" ? attention : elementwise;
 }
 
-/// Axes that vary within a shape are averaged to the next doubling: m, tokens (and rows per expert), batch and context.
+/// Axes that vary within a shape are averaged to the next doubling: m, tokens, batch and context. Rows per expert are
+/// averaged over all distributions.
 bool coarse(const std::string& section, std::size_t axis_position) {
-  return section == "elementwise_and_state" || axis_position == 0 || (section == "attention_decode" && axis_position == 1) ||
-         (section == "moe" && axis_position == 6);
+  return section == "elementwise_and_state" || axis_position == 0 || (section == "attention_decode" && axis_position == 1);
 }
 
 double median_of(std::vector<double> values) {
@@ -40,7 +40,8 @@ std::vector<Cell> cells_of(const GpuSpec& gpu, const std::string& section, const
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const AxisValues at = axes_of(gpu, section, *rows[i]);
     AxisValues key{};
-    for (std::size_t a = 0; a < axes; ++a) key[a] = coarse(section, a) ? std::round(at[a]) : std::round(8 * at[a]) / 8;
+    for (std::size_t a = 0; a < axes; ++a)
+      key[a] = section == "moe" && a == 6 ? 0 : coarse(section, a) ? std::round(at[a]) : std::round(8 * at[a]) / 8;
     Gathered& g = gathered[{rows[i]->shape, key}];
     for (std::size_t a = 0; a < axes; ++a) g.sum[a] += at[a];
     g.values.push_back(ln_residual[i]);
