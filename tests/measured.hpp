@@ -38,7 +38,8 @@ inline DenseGemmPath known_gemm() {
   return p;
 }
 
-/// Writes gemm.csv (cold rows: protocol with 0 copies) and cast.csv; every value off by up to 1 %, by a fixed pattern.
+/// Writes gemm.csv (cold rows: protocol with 0 copies) and cast.csv; every value off by up to 1 %, by a fixed
+/// pattern.
 inline std::string measured_folder() {
   const std::string folder = (std::filesystem::temp_directory_path() / "moe-sim-test-measured").string();
   std::filesystem::create_directories(folder);
@@ -48,12 +49,15 @@ inline std::string measured_folder() {
   for (const double n : {512, 1024, 1536, 2048, 3072, 4096, 6144, 8192})
     for (const double k : {512, 1024, 2048, 3072, 4096, 6144, 8192})
       for (const double m : {1, 4, 16, 32, 64, 128, 256, 512})
-        gemm << fmt::format("engine-1/kernel,fp8,{},{},{},{:.4f}\n", m, n, k,
-                            dense_gemm(small_gpu(), known_gemm(), m, n, k).time_us * (1 + 0.01 * ((i++ % 21) / 10.0 - 1)));
+        gemm << fmt::format(
+            "engine-1/kernel,fp8,{},{},{},{:.4f}\n", m, n, k,
+            dense_gemm(small_gpu(), known_gemm(), m, n, k).time_us * (1 + 0.01 * ((i++ % 21) / 10.0 - 1)));
   cast << "path,op,dtype,m,k,latency_us\n";
   for (const int k : {256, 512, 1024, 2048, 4096, 5120, 6144, 7168, 8192, 16384})
-    for (const int m : {1, 8, 64, 512}) cast << fmt::format("engine-1/cast,scale_matrix,fp8,{},{},{:.4f}\n", m, k, 2 + 1e-6 * m * k);
-  protocol << "schema: 1\nsources: [made up]\nformats: {fp8: {bytes_per_weight: 1, bytes_per_activation: 1, compute: fp8}}\n"
+    for (const int m : {1, 8, 64, 512})
+      cast << fmt::format("engine-1/cast,scale_matrix,fp8,{},{},{:.4f}\n", m, k, 2 + 1e-6 * m * k);
+  protocol << "schema: 1\nsources: [made up]\nformats: {fp8: {bytes_per_weight: 1, bytes_per_activation: 1, "
+              "compute: fp8}}\n"
               "paths:\n  - {op: gemm, rows: \"*\", copies: 0}\n";
   return folder;
 }

@@ -1,20 +1,22 @@
-// The verbs about kernel costs: fit, evaluate, kernel. Arguments as plain values, exit codes as in commands.hpp.
+// The verbs about kernel costs: fit, evaluate, kernel. Arguments as plain values, exit codes as in
+// commands.hpp.
 #pragma once
 #include <map>
 
 #include "cli/commands.hpp"
+#include "cost/profile.hpp"
 
 namespace moe {
 
 struct FitArguments {
-  std::string folder, gpu, out, base, protocol, machine;
+  std::string folder, gpu, out, base, protocol;
   std::vector<std::string> only, leave_out;
   std::size_t points = 0;
-  int threads = 0;         ///< 0: as many as the machine has
+  int threads = 0;  ///< 0: as many as the machine has
   bool no_tables = false;
 };
-/// Fits every kernel path of a folder of measurements and writes a profile. `base`: a profile file whose other paths
-/// (assumed ones) and whose `comm` section are taken over.
+/// Fits every kernel path of a folder of measurements and writes a profile. `base`: a profile file whose
+/// other paths (assumed ones) and whose `comm` section are taken over.
 int fit_command(const FitArguments& arguments, const Streams& streams);
 
 struct EvaluateArguments {
@@ -33,5 +35,8 @@ struct KernelArguments {
 /// Option names of sizes, with their meaning, for main.cpp.
 const std::vector<std::pair<std::string, std::string>>& kernel_sizes();
 int kernel_command(const KernelArguments& arguments, const Streams& streams);
+
+/// A profile by name or file; throws InputError with every mistake.
+Profile named_profile(const std::string& name);
 
 }  // namespace moe

@@ -8,7 +8,8 @@ namespace moe {
 namespace {
 
 const std::vector<std::string>& section_names() {
-  static const std::vector<std::string> names{"dense_gemm", "moe", "attention_decode", "elementwise_and_state"};
+  static const std::vector<std::string> names{"dense_gemm", "moe", "attention_decode",
+                                              "elementwise_and_state"};
   return names;
 }
 
@@ -33,11 +34,13 @@ bool read_point(std::string_view text, std::size_t& at, std::vector<double>& num
 void read_points(Fields& f, const std::string& text, ResidualTable& table) {
   std::vector<double> numbers;
   for (std::size_t at = 0; at < text.size();) {
-    if (!read_point(text, at, numbers)) return f.error("points", "`points` holds something that is not a number");
+    if (!read_point(text, at, numbers))
+      return f.error("points", "`points` holds something that is not a number");
     if (numbers.empty()) continue;
     if (numbers.size() != table.weights.size() + 1)
-      return f.error("points", fmt::format("point {} has {} numbers, not {}", table.value.size() + 1, numbers.size(),
-                                           table.weights.size() + 1),
+      return f.error("points",
+                     fmt::format("point {} has {} numbers, not {}", table.value.size() + 1, numbers.size(),
+                                 table.weights.size() + 1),
                      "one per axis, then 1000 ln(measured/model)");
     AxisValues where{};
     std::copy(numbers.begin(), numbers.end() - 1, where.begin());
@@ -55,9 +58,12 @@ void bind_residuals(Fields& f, std::string& section, std::string& path, Residual
   section = section_names()[static_cast<std::size_t>(position)];
   f.text("path", path, Need::required, "the path whose time is corrected");
   f.texts("axes", table.axes, Need::required, "what the coordinates of a point are");
-  f.numbers("weights", table.weights, Unit::number, Need::required, Range::not_negative(), "of the axes, in distances");
-  f.integer("neighbours", table.neighbours, Need::required, Range::between(1, 16), "points that are averaged");
-  f.number("reach", table.reach, Need::required, Range::positive(), "distance at which a correction has faded to 1/e");
+  f.numbers("weights", table.weights, Unit::number, Need::required, Range::not_negative(),
+            "of the axes, in distances");
+  f.integer("neighbours", table.neighbours, Need::required, Range::between(1, 16),
+            "points that are averaged");
+  f.number("reach", table.reach, Need::required, Range::positive(),
+           "distance at which a correction has faded to 1/e");
   std::string points;
   f.text("points", points, Need::required, "axes and 1000 ln(measured/model) of every point, `;` after each");
   if (f.describing() || table.axes.empty()) return;

@@ -47,10 +47,11 @@ double ResidualTable::factor(const AxisValues& at) const {
 
 const std::vector<std::string>& residual_axes(const std::string& section) {
   static const std::vector<std::string> dense{"log2 m", "log2 n", "log2 k", "warm"};
-  static const std::vector<std::string> moe{"log2 tokens", "log2 hidden", "log2 intermediate", "log2 local experts",
-                                            "log2 topk", "log2 experts", "log2 rows per active expert", "warm"};
-  static const std::vector<std::string> attention{"log2 sequences", "log2 context", "log2 heads", "log2 kv_heads",
-                                                  "log2 head_dim", "warm"};
+  static const std::vector<std::string> moe{
+      "log2 tokens", "log2 hidden",  "log2 intermediate",           "log2 local experts",
+      "log2 topk",   "log2 experts", "log2 rows per active expert", "warm"};
+  static const std::vector<std::string> attention{"log2 sequences", "log2 context",  "log2 heads",
+                                                  "log2 kv_heads",  "log2 head_dim", "warm"};
   static const std::vector<std::string> elementwise{"log2 x", "log2 bytes", "warm"};
   if (section == "dense_gemm") return dense;
   if (section == "moe") return moe;

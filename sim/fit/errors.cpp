@@ -55,12 +55,15 @@ struct Pool {
 Spread spread_of_errors(std::vector<double> e) {
   if (e.empty()) return {};
   std::sort(e.begin(), e.end());
-  const auto at = [&](double q) { return e[std::min(e.size() - 1, static_cast<std::size_t>(q * static_cast<double>(e.size())))]; };
+  const auto at = [&](double q) {
+    return e[std::min(e.size() - 1, static_cast<std::size_t>(q * static_cast<double>(e.size())))];
+  };
   return {at(0.5), std::accumulate(e.begin(), e.end(), 0.0) / static_cast<double>(e.size()), at(0.9)};
 }
 
-Evaluation evaluate_profile(const Profile& profile, const Measurements& m, const Protocol& protocol, Which which,
-                            bool cold, const std::vector<Where>& leave_out, const std::vector<Where>& where) {
+Evaluation evaluate_profile(const Profile& profile, const Measurements& m, const Protocol& protocol,
+                            Which which, bool cold, const std::vector<Where>& leave_out,
+                            const std::vector<Where>& where) {
   Evaluation e;
   e.paths = paths_of(m, protocol);
   for (std::size_t p = 0; p < e.paths.size(); ++p) {
@@ -85,7 +88,8 @@ std::vector<SummaryRow> summarise(const Evaluation& e) {
   std::map<Key, Pool> pools;
   for (const RowError& r : e.rows) {
     const PathData& d = e.paths[r.path];
-    const std::string op = std::to_string(static_cast<int>(d.op)), bucket = std::to_string(bucket_of(r.sample.rows));
+    const std::string op = std::to_string(static_cast<int>(d.op)),
+                      bucket = std::to_string(bucket_of(r.sample.rows));
     for (const Key& key : {Key{op, "0", d.name, d.dtype, bucket}, Key{op, "0", d.name, d.dtype, "9"},
                            Key{op, "1", "all", d.dtype, bucket}, Key{op, "1", "all", d.dtype, "9"},
                            Key{op, "2", "all", "all", "9"}}) {
@@ -99,7 +103,8 @@ std::vector<SummaryRow> summarise(const Evaluation& e) {
     const auto n = pool.errors.size();
     out.push_back({op_class(static_cast<Op>(std::stoi(key[0]))).name, key[2], key[3],
                    key[4] == "9" ? "all" : bucket_names()[static_cast<std::size_t>(std::stoi(key[4]))], n,
-                   spread_of_errors(pool.errors), 100 * static_cast<double>(pool.outside) / static_cast<double>(n)});
+                   spread_of_errors(pool.errors),
+                   100 * static_cast<double>(pool.outside) / static_cast<double>(n)});
   }
   return out;
 }

@@ -15,7 +15,7 @@ struct Spread {
 Spread spread_of_errors(std::vector<double> errors_pct);
 
 struct RowError {
-  std::size_t path = 0;    ///< position in Evaluation::paths
+  std::size_t path = 0;  ///< position in Evaluation::paths
   Sample sample;
   double predicted_us = 0;
   bool in_range = true;
@@ -30,8 +30,9 @@ struct Evaluation {
 
 enum class Which { all, held_out, fitted };
 /// `where`: only matching rows (empty: all). `cold`: only rows whose data came from DRAM.
-Evaluation evaluate_profile(const Profile& profile, const Measurements& m, const Protocol& protocol, Which which,
-                            bool cold, const std::vector<Where>& leave_out, const std::vector<Where>& where);
+Evaluation evaluate_profile(const Profile& profile, const Measurements& m, const Protocol& protocol,
+                            Which which, bool cold, const std::vector<Where>& leave_out,
+                            const std::vector<Where>& where);
 
 struct SummaryRow {
   std::string op, path, dtype, bucket;  ///< `all` where pooled
@@ -39,7 +40,8 @@ struct SummaryRow {
   Spread spread;
   double outside_pct = 0;  ///< share of rows outside the fitted range
 };
-/// Per path and bucket, per path, per (op, dtype) and bucket, per (op, dtype), per op; in this order within an op.
+/// Per path and bucket, per path, per (op, dtype) and bucket, per (op, dtype), per op; in this order within
+/// an op.
 std::vector<SummaryRow> summarise(const Evaluation& e);
 
 }  // namespace moe

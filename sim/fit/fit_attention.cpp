@@ -56,7 +56,8 @@ AttentionPath start_path(const GpuSpec& gpu, int head_tile, int splits, int chun
 }
 
 /// MLA kernels may cut below the 16 rows of a tensor-core tile; grouped-query kernels pack a group into one.
-void search_cuts(const GpuSpec& gpu, Best<AttentionPath>& best, const Knobs& knobs, const Rows& rows, bool mla) {
+void search_cuts(const GpuSpec& gpu, Best<AttentionPath>& best, const Knobs& knobs, const Rows& rows,
+                 bool mla) {
   for (const Cut& cut : cuts()) {
     const AttentionPath from = best.path;
     std::vector<int> choices = cut.choices;

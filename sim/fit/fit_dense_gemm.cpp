@@ -3,7 +3,8 @@
 namespace moe {
 namespace {
 
-constexpr int kEdges[] = {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 512};  ///< m up to which a regime goes
+constexpr int kEdges[] = {1,  2,  4,   8,   16,  32, 48,
+                          64, 96, 128, 192, 256, 512};  ///< m up to which a regime goes
 constexpr std::size_t kSearchRows = 700, kFinalRows = 2500;
 using Knobs = std::vector<Knob<DenseGemmPath>>;
 

@@ -9,7 +9,8 @@ ElementwisePath fit_elementwise(const GpuSpec& gpu, const PathData& data, const 
       {[](ElementwisePath& p) -> double& { return p.dram_eff; }, {0.1, 0.95, false}},
       {[](ElementwisePath& p) -> double& { return p.l2_tbps; }, {0.3 * dram, 8 * dram}},
       {[](ElementwisePath& p) -> double& { return p.p; }, {1.2, 14}}};
-  if (!data.x_unit.empty()) knobs.push_back({[](ElementwisePath& p) -> double& { return p.c_us; }, {1e-3, 30}});
+  if (!data.x_unit.empty())
+    knobs.push_back({[](ElementwisePath& p) -> double& { return p.c_us; }, {1e-3, 30}});
   Best<ElementwisePath> best;
   for (const double c_us : {0.02, 0.5, 5.0}) {
     ElementwisePath path;

@@ -28,9 +28,11 @@ std::vector<TileRule> rules() {
   for (const double b : {16, 32, 64, 128}) out.push_back({"fix", {b}});
   for (const char* kind : {"mar", "mrl"}) out.push_back({kind, {0.9}});
   for (const char* kind : {"tri", "trl"})
-    for (const auto& [a, b] : {std::pair{16.0, 32.0}, {16.0, 64.0}, {64.0, 128.0}}) out.push_back({kind, {a, b}});
+    for (const auto& [a, b] : {std::pair{16.0, 32.0}, {16.0, 64.0}, {64.0, 128.0}})
+      out.push_back({kind, {a, b}});
   for (const char* kind : {"ada", "adl"})
-    for (const auto& [b, f] : {std::pair{16.0, 0.5}, {16.0, 1.0}, {32.0, 1.0}, {64.0, 1.0}}) out.push_back({kind, {b, f}});
+    for (const auto& [b, f] : {std::pair{16.0, 0.5}, {16.0, 1.0}, {32.0, 1.0}, {64.0, 1.0}})
+      out.push_back({kind, {b, f}});
   return out;
 }
 
@@ -64,7 +66,8 @@ struct Candidate {
 };
 
 /// The best of the tile rules, tuned shortly from `base`.
-std::vector<Candidate> search_rules(const GpuSpec& gpu, const MoePath& base, const Knobs& knobs, const Rows& rows) {
+std::vector<Candidate> search_rules(const GpuSpec& gpu, const MoePath& base, const Knobs& knobs,
+                                    const Rows& rows) {
   std::vector<Candidate> all;
   for (const TileRule& rule : rules()) {
     Candidate c{base, 0};
@@ -72,14 +75,16 @@ std::vector<Candidate> search_rules(const GpuSpec& gpu, const MoePath& base, con
     c.loss = tune(gpu, c.path, knobs, rows, 5);
     all.push_back(c);
   }
-  std::stable_sort(all.begin(), all.end(), [](const Candidate& x, const Candidate& y) { return x.loss < y.loss; });
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& x, const Candidate& y) { return x.loss < y.loss; });
   return all;
 }
 
 /// One tile width after the other, both GEMMs.
 void search_columns(const GpuSpec& gpu, Candidate& c, const Knobs& knobs, const Rows& rows) {
   const Candidate start = c;
-  for (const auto& [first, second] : {std::pair{64, 64}, {128, 64}, {256, 64}, {64, 128}, {256, 128}, {128, 256}, {256, 256}}) {
+  for (const auto& [first, second] :
+       {std::pair{64, 64}, {128, 64}, {256, 64}, {64, 128}, {256, 128}, {128, 256}, {256, 256}}) {
     Candidate trial = start;
     trial.path.bn1 = first;
     trial.path.bn2 = second;

@@ -12,7 +12,8 @@
 namespace moe {
 namespace {
 
-/// How the points of residual tables are shared out: most where the equation follows a kernel's choices least.
+/// How the points of residual tables are shared out: most where the equation follows a kernel's choices
+/// least.
 double share_of(Op op) {
   switch (op) {
     case Op::gemm: return 6;
@@ -45,8 +46,10 @@ void widen_all(FitQuality& q, const PathData& d, const Sample& s) {
   if (d.section == "dense_gemm") {
     widen(q, "m", s.a), widen(q, "n", s.b), widen(q, "k", s.c);
   } else if (d.section == "moe") {
-    widen(q, "tokens", s.moe.tokens), widen(q, "hidden", s.moe.hidden), widen(q, "intermediate", s.moe.intermediate);
-    widen(q, "topk", s.moe.topk), widen(q, "experts", s.moe.experts), widen(q, "local_experts", s.moe.local_experts);
+    widen(q, "tokens", s.moe.tokens), widen(q, "hidden", s.moe.hidden),
+        widen(q, "intermediate", s.moe.intermediate);
+    widen(q, "topk", s.moe.topk), widen(q, "experts", s.moe.experts),
+        widen(q, "local_experts", s.moe.local_experts);
   } else if (d.section == "attention_decode") {
     const AttentionShape& t = s.attention;
     widen(q, "sequences", t.sequences), widen(q, "context", t.context), widen(q, "heads", t.heads);
@@ -57,25 +60,36 @@ void widen_all(FitQuality& q, const PathData& d, const Sample& s) {
   }
 }
 
+/// A path with so few shapes that the hash holds none of them out: an estimate.
+void judge_by_fit_rows(FitQuality& q, const std::vector<double>& errors) {
+  const Spread s = spread_of_errors(errors);
+  q.median_pct = rounded(2 * s.median);
+  q.p90_pct = std::max(1.0, rounded(2 * s.p90));
+  q.assumed = true;
+  q.source = "no shape of this path is held out; twice the errors of its fit rows";
+}
+
 /// Errors on rows that were not fitted; spread by bucket from cold rows where there are enough.
 template <class Path>
 void judge(const GpuSpec& gpu, const PathData& d, Path& path, const std::vector<Sample>& samples) {
   constexpr std::size_t kEnough = 25;
   const double kUpTo[] = {1, 16, 128, 512, 1e6};
-  std::vector<double> all, cold;
+  std::vector<double> all, cold, fitted;
   std::vector<std::vector<double>> by_bucket(bucket_names().size()), cold_by_bucket(bucket_names().size());
   for (const Sample& s : samples) {
+    const double error = 100 * std::abs(cost_of(gpu, path, s).time_us / s.us - 1);
     if (!s.held_out) {
       widen_all(path.quality, d, s);
+      fitted.push_back(error);
       continue;
     }
-    const double error = 100 * std::abs(cost_of(gpu, path, s).time_us / s.us - 1);
     all.push_back(error);
     by_bucket[bucket_of(s.rows)].push_back(error);
     if (!s.cold) continue;
     cold.push_back(error);
     cold_by_bucket[bucket_of(s.rows)].push_back(error);
   }
+  if (all.empty()) return judge_by_fit_rows(path.quality, fitted);
   const auto tenth = [](double v) { return std::round(10 * v) / 10; };
   const Spread a = spread_of_errors(all), c = spread_of_errors(cold);
   path.quality.median_pct = tenth(a.median);
@@ -86,25 +100,33 @@ void judge(const GpuSpec& gpu, const PathData& d, Path& path, const std::vector<
   }
   for (std::size_t b = 0; b < by_bucket.size(); ++b) {
     const auto& used = cold_by_bucket[b].size() >= kEnough ? cold_by_bucket[b] : by_bucket[b];
-    if (used.size() >= kEnough) path.quality.spread.emplace_back(kUpTo[b], rounded(spread_of_errors(used).p90 / 164.5));
+    if (used.size() >= kEnough)
+      path.quality.spread.emplace_back(kUpTo[b], rounded(spread_of_errors(used).p90 / 164.5));
   }
 }
 
 /// Equation, then table. `budget`: points of the table.
 template <class Path, class Fit>
-Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& samples, const FitOptions& options,
-             std::size_t budget, Fit fit) {
+Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& samples,
+             const FitOptions& options, std::size_t budget, Fit fit) {
   Rows rows;
   for (const Sample& s : samples)
     if (!s.held_out) rows.push_back(&s);
   if (options.points > 0) rows = pick(rows, options.points);
-  if (rows.empty()) throw InputError("no row of `" + d.name + "` is left to fit\n  = help: measure more shapes");
   Path path = fit(gpu, d, rows);
   path.includes = parts_of(d);
   if (!options.residuals) return path;
+  Rows possible;
   std::vector<double> ln_residual;
-  for (const Sample* s : rows) ln_residual.push_back(std::log(s->us / cost_of(gpu, path, *s).time_us));
-  path.residuals = fit_residuals(gpu, d.section, rows, ln_residual, std::min(budget, rows.size() / 2));
+  for (const Sample* s : rows) {
+    const KernelCost cost = cost_of(gpu, path, *s);
+    if (cost.dram_bytes / gpu.dram_Bps * 1e6 > s->us)
+      continue;  // faster than DRAM: the footprint was judged wrongly
+    possible.push_back(s);
+    ln_residual.push_back(std::log(s->us / cost.time_us));
+  }
+  path.residuals =
+      fit_residuals(gpu, d.section, possible, ln_residual, std::min(budget, possible.size() / 2));
   return path;
 }
 
@@ -117,7 +139,8 @@ void for_tables(Profile& p, Body body) {
   for (auto& [name, path] : p.elementwise) body(path.residuals);
 }
 
-/// Cuts all tables by the same share when they hold more points than allowed. Points are in the order of their use.
+/// Cuts all tables by the same share when they hold more points than allowed. Points are in the order of
+/// their use.
 void trim_tables(Profile& p, std::size_t allowed) {
   std::size_t total = 0;
   for_tables(p, [&](const ResidualTable& t) { total += t.value.size(); });
@@ -141,22 +164,33 @@ struct Work {
   std::size_t done = 0;
   std::exception_ptr problem;
 
-  std::vector<Sample> samples(const PathData& d) const { return samples_of(m, d, protocol, gpu, options.leave_out); }
+  std::vector<Sample> samples(const PathData& d) const {
+    return samples_of(m, d, protocol, gpu, options.leave_out);
+  }
 
   void fit(const PathData& d) {
     const auto budget = static_cast<std::size_t>(points_per_share * share_of(d.op));
     const std::vector<Sample> rows = samples(d);
-    if (rows.empty()) return;  // no row of the path has a size that is scored
-    if (d.section == "dense_gemm") keep(profile.dense_gemm, d, fit_one<DenseGemmPath>(gpu, d, rows, options, budget, fit_dense_gemm));
-    else if (d.section == "moe") keep(profile.moe, d, fit_one<MoePath>(gpu, d, rows, options, budget, fit_moe));
-    else if (d.section == "attention_decode") keep(profile.attention, d, fit_one<AttentionPath>(gpu, d, rows, options, budget, fit_attention));
-    else keep(profile.elementwise, d, fit_one<ElementwisePath>(gpu, d, rows, options, budget, fit_elementwise));
+    const bool fits_some = std::any_of(rows.begin(), rows.end(), [](const Sample& r) { return !r.held_out; });
+    if (!fits_some) return;  // no row of the path is scored, or all of them are held out: no path
+    if (d.section == "dense_gemm")
+      keep(profile.dense_gemm, d, fit_one<DenseGemmPath>(gpu, d, rows, options, budget, fit_dense_gemm));
+    else if (d.section == "moe")
+      keep(profile.moe, d, fit_one<MoePath>(gpu, d, rows, options, budget, fit_moe));
+    else if (d.section == "attention_decode")
+      keep(profile.attention, d, fit_one<AttentionPath>(gpu, d, rows, options, budget, fit_attention));
+    else
+      keep(profile.elementwise, d, fit_one<ElementwisePath>(gpu, d, rows, options, budget, fit_elementwise));
   }
   void judge_path(const PathData& d) {
-    if (d.section == "dense_gemm") judge_in(profile.dense_gemm, d);
-    else if (d.section == "moe") judge_in(profile.moe, d);
-    else if (d.section == "attention_decode") judge_in(profile.attention, d);
-    else judge_in(profile.elementwise, d);
+    if (d.section == "dense_gemm")
+      judge_in(profile.dense_gemm, d);
+    else if (d.section == "moe")
+      judge_in(profile.moe, d);
+    else if (d.section == "attention_decode")
+      judge_in(profile.attention, d);
+    else
+      judge_in(profile.elementwise, d);
   }
   template <class Path>
   void judge_in(std::map<std::string, Path>& paths_here, const PathData& d) {
@@ -193,7 +227,8 @@ struct Work {
 
 }  // namespace
 
-Profile fit_profile(const Measurements& m, const Protocol& protocol, const GpuSpec& gpu, const FitOptions& options) {
+Profile fit_profile(const Measurements& m, const Protocol& protocol, const GpuSpec& gpu,
+                    const FitOptions& options) {
   constexpr double kOverbooked = 1.4;  // some paths need no table; what is too much in the end is cut
   Work work{m, protocol, gpu, options, paths_of(m, protocol), 0, {}, {}, 0, {}};
   double rows = 0, shares = 0;
@@ -204,7 +239,8 @@ Profile fit_profile(const Measurements& m, const Protocol& protocol, const GpuSp
   trim_tables(work.profile, static_cast<std::size_t>(options.table_share * rows));
   work.for_paths(&Work::judge_path);
   work.profile.gpu = gpu;
-  for (const InputFile& f : m.files) work.profile.inputs.push_back({f.name, f.hash, static_cast<int>(f.rows)});
+  for (const InputFile& f : m.files)
+    work.profile.inputs.push_back({f.name, f.hash, static_cast<int>(f.rows)});
   return std::move(work.profile);
 }
 

@@ -24,7 +24,8 @@ double z_of(const Bound& b, double value) {
 
 std::vector<double> values_of(const Problem& p, const Eigen::VectorXd& z) {
   std::vector<double> values(p.bounds.size());
-  for (std::size_t i = 0; i < values.size(); ++i) values[i] = value_of(p.bounds[i], z[static_cast<Eigen::Index>(i)]);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = value_of(p.bounds[i], z[static_cast<Eigen::Index>(i)]);
   return values;
 }
 
@@ -80,7 +81,8 @@ void normal_equations(const Problem& p, const Eigen::VectorXd& z, const State& s
 
 Solution least_squares(const Problem& p, std::vector<double> values, int iterations) {
   Eigen::VectorXd z(static_cast<Eigen::Index>(values.size()));
-  for (std::size_t i = 0; i < values.size(); ++i) z[static_cast<Eigen::Index>(i)] = z_of(p.bounds[i], values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    z[static_cast<Eigen::Index>(i)] = z_of(p.bounds[i], values[i]);
   State now = evaluate_at(p, z);
   double damping = 1e-2;
   for (int i = 0; i < iterations; ++i) {

@@ -1,8 +1,9 @@
 // Which parameters explain the rows best? Robust least squares on ln(model/measured), with bounds.
 //
-// Levenberg-Marquardt (Marquardt, SIAM J. Appl. Math. 11(2), 1963) in transformed parameters z: a parameter between
-// low and high is low (high/low)^s (logarithmic) or low + (high - low) s, s = 1/(1 + exp(-z)), so it cannot leave its
-// bounds. Huber weights (Ann. Math. Stat. 35(1), 1964): a row off by more than `huber` counts linearly, not squared.
+// Levenberg-Marquardt (Marquardt, SIAM J. Appl. Math. 11(2), 1963) in transformed parameters z: a parameter
+// between low and high is low (high/low)^s (logarithmic) or low + (high - low) s, s = 1/(1 + exp(-z)), so it
+// cannot leave its bounds. Huber weights (Ann. Math. Stat. 35(1), 1964): a row off by more than `huber`
+// counts linearly, not squared.
 #pragma once
 #include <functional>
 #include <vector>

@@ -15,16 +15,28 @@ namespace moe {
 const std::vector<OpClass>& op_classes() {
   static const std::vector<OpClass> classes{
       {Op::gemm, "gemm", "gemm.csv", {"dtype"}, {"m", "n", "k"}},
-      {Op::moe, "moe", "moe.csv", {"dtype"},
+      {Op::moe,
+       "moe",
+       "moe.csv",
+       {"dtype"},
        {"tokens", "hidden", "intermediate", "topk", "experts", "tp", "ep", "distribution"}},
-      {Op::gqa, "gqa", "attention_decode.csv", {"kv_dtype"},
+      {Op::gqa,
+       "gqa",
+       "attention_decode.csv",
+       {"kv_dtype"},
        {"batch", "context", "heads", "kv_heads", "head_dim", "window"}},
       {Op::mla, "mla", "mla_decode.csv", {"kv_dtype"}, {"heads", "tp", "batch", "context"}},
-      {Op::mla_module, "mla_module", "mla_module.csv", {"model", "kv_dtype", "gemm_dtype"},
+      {Op::mla_module,
+       "mla_module",
+       "mla_module.csv",
+       {"model", "kv_dtype", "gemm_dtype"},
        {"heads", "tp", "batch", "context"}},
       {Op::bmm, "bmm", "mla_bmm.csv", {"op", "dtype"}, {"tokens", "heads"}},
       {Op::cast, "cast", "cast.csv", {"op", "dtype"}, {"m", "k"}},
-      {Op::linear, "linear", "linear_attention.csv", {},
+      {Op::linear,
+       "linear",
+       "linear_attention.csv",
+       {},
        {"batch", "d_model", "d_conv", "num_k_heads", "head_k_dim", "num_v_heads", "head_v_dim"}}};
   return classes;
 }
@@ -79,7 +91,7 @@ Point point_of(CsvFile& file, const OpClass& c, const Columns& columns, Diagnost
     out.error("a latency is greater than 0", file.place(columns.latency), "latency_us");
   for (std::size_t i = 0; i < c.sizes.size(); ++i) {
     const int column = columns.sizes[i];
-    p.size[i] = c.sizes[i] == "distribution"                       ? distribution(file, column, out)
+    p.size[i] = c.sizes[i] == "distribution"                          ? distribution(file, column, out)
                 : c.sizes[i] == "window" && file.cell(column).empty() ? 0
                                                                       : file.number(column);
     const bool may_be_zero = c.sizes[i] == "window" || c.sizes[i] == "distribution";
@@ -99,9 +111,10 @@ void read_file(const std::string& name, const OpClass& c, std::map<std::vector<s
   std::size_t rows = 0;
   Series* last = nullptr;
   for (; out.error_count() < kMostErrors && file.next(); ++rows) {
-    const bool same = last != nullptr && last->path == file.cell(columns.path) &&
-                      std::equal(last->tags.begin(), last->tags.end(), columns.tags.begin(),
-                                 [&](const std::string& tag, int column) { return tag == file.cell(column); });
+    const bool same =
+        last != nullptr && last->path == file.cell(columns.path) &&
+        std::equal(last->tags.begin(), last->tags.end(), columns.tags.begin(),
+                   [&](const std::string& tag, int column) { return tag == file.cell(column); });
     if (!same) {
       std::vector<std::string> key{c.name, std::string(file.cell(columns.path))};
       for (const int t : columns.tags) key.emplace_back(file.cell(t));
@@ -137,8 +150,8 @@ Measurements read_measurements(const std::string& folder, const std::vector<std:
   }
   if (out.has_errors()) throw InputError(out);
   if (m.files.empty())
-    throw InputError(fmt::format("no measurements in `{}`\n  = help: gemm.csv, moe.csv, ...: see docs/measurements.md",
-                                 folder));
+    throw InputError(fmt::format(
+        "no measurements in `{}`\n  = help: gemm.csv, moe.csv, ...: see docs/measurements.md", folder));
   return m;
 }
 

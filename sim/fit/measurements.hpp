@@ -1,4 +1,5 @@
-// What was measured? Reads a folder of CSV files, one per op class, strictly: every mistake with file and line.
+// What was measured? Reads a folder of CSV files, one per op class, strictly: every mistake with file and
+// line.
 //
 //   gemm.csv:  path,dtype,m,n,k,latency_us
 //              sglang-0.5.14/sglang_torch_linear,bfloat16,8,4096,7168,41.2
@@ -19,7 +20,7 @@ enum class Op { gemm, moe, gqa, mla, mla_module, bmm, cast, linear };
 /// One kind of file: its columns are `path`, the tags, the sizes and `latency_us`, in any order.
 struct OpClass {
   Op op;
-  const char* name;                ///< as commands and protocol files write it
+  const char* name;  ///< as commands and protocol files write it
   const char* file;
   std::vector<std::string> tags;   ///< text columns that tell series apart
   std::vector<std::string> sizes;  ///< number columns
@@ -28,7 +29,8 @@ const std::vector<OpClass>& op_classes();
 const OpClass& op_class(Op op);
 
 struct Point {
-  std::array<double, 8> size{};  ///< in the order of OpClass::sizes; distribution: 0 balanced, a for power_law_a
+  std::array<double, 8>
+      size{};  ///< in the order of OpClass::sizes; distribution: 0 balanced, a for power_law_a
   double us = 0;
   int line = 0;
 };
@@ -53,8 +55,8 @@ struct Measurements {
   std::vector<InputFile> files;
 };
 
-/// Reads every known file that the folder has; `only` (op names, empty: all) leaves the others out. Files of other
-/// tools are not touched. Throws InputError when there is no known file or a row is wrong.
+/// Reads every known file that the folder has; `only` (op names, empty: all) leaves the others out. Files of
+/// other tools are not touched. Throws InputError when there is no known file or a row is wrong.
 Measurements read_measurements(const std::string& folder, const std::vector<std::string>& only = {});
 
 /// `hidden=7168,experts=384`: which points? All named columns must have the given value; unknown names throw.

@@ -1,5 +1,5 @@
-// What are the constants of this path? One function per kind of path, from its fit rows. What is searched and how:
-// docs/fitting.md. All return constants rounded to four digits, so that the file holds what was judged.
+// What are the constants of this path? One function per kind of path, from its fit rows. What is searched and
+// how: docs/fitting.md. All return constants rounded to four digits, so that the file holds what was judged.
 #pragma once
 #include "fit/tune.hpp"
 

@@ -38,7 +38,8 @@ void bind_path(Fields& f, PathProtocol& p) {
   f.text("format", p.format, Need::optional, "number format, where it is not called like the dtype");
   f.number("copies", p.copies, Need::optional, Range::not_negative(),
            "sets of weights used in turn; 0: nothing is used twice (cold)");
-  f.number("fill_l2", p.fill_l2, Need::optional, Range::not_negative(), "as many sets as fit into L2, at most this many");
+  f.number("fill_l2", p.fill_l2, Need::optional, Range::not_negative(),
+           "as many sets as fit into L2, at most this many");
   f.text("skip", p.skip, Need::optional, "why these rows are not used");
   f.flag("clamped", p.clamped, Need::optional, "remote experts' rows were folded onto local expert 0");
   bind_shapes(f, "ungated", p.ungated, "column=value: shapes without a gate matrix");
@@ -67,7 +68,8 @@ std::string default_name(const Series& s) {
 }
 
 void replace(std::string& text, const std::string& what, const std::string& by) {
-  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size()) text.replace(at, what.size(), by);
+  for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+    text.replace(at, what.size(), by);
 }
 
 }  // namespace
@@ -86,11 +88,14 @@ void bind_protocol(Fields& f, Protocol& p) {
   int schema = 1;
   f.integer("schema", schema, Need::required, Range::between(1, 1), "version of this file's format");
   f.texts("sources", p.sources, Need::required, "where the measurements come from, one sentence each");
-  f.integer("hold_out", p.hold_out, Need::optional, Range::at_least(2), "one shape of this many is not fitted");
+  f.integer("hold_out", p.hold_out, Need::optional, Range::at_least(2),
+            "one shape of this many is not fitted");
   f.named("formats", Need::required, "number formats by name", [&](Fields& g, const std::string& name) {
     Format& format = p.formats[name];
-    g.number("bytes_per_weight", format.bytes_per_weight, Need::required, Range::positive(), "scales included");
-    g.number("bytes_per_activation", format.bytes_per_activation, Need::required, Range::positive(), "scales included");
+    g.number("bytes_per_weight", format.bytes_per_weight, Need::required, Range::positive(),
+             "scales included");
+    g.number("bytes_per_activation", format.bytes_per_activation, Need::required, Range::positive(),
+             "scales included");
     g.choice("compute", format.compute, {"bf16", "fp8", "fp4"}, Need::required, "format of the multiply");
     g.flag("quantises", format.quantises, Need::optional, "the time contains quantising the activations");
   });
@@ -102,16 +107,19 @@ void bind_protocol(Fields& f, Protocol& p) {
         for (const std::string& column : columns) {
           std::vector<double> ends;
           h.numbers(column, ends, Unit::number, Need::optional, Range::not_negative(), "[low, high]");
-          if (ends.size() == 2) p.score[c.name][column] = {ends[0], ends[1]};
-          else if (!ends.empty()) h.error(column, "write it like `[1, 512]`");
+          if (ends.size() == 2)
+            p.score[c.name][column] = {ends[0], ends[1]};
+          else if (!ends.empty())
+            h.error(column, "write it like `[1, 512]`");
         }
       });
   });
-  f.list("paths", Need::optional, "facts by path; the first entry that fits applies", [&](Fields& g, std::size_t) {
-    PathProtocol path;
-    bind_path(g, path);
-    p.paths.push_back(path);
-  });
+  f.list("paths", Need::optional, "facts by path; the first entry that fits applies",
+         [&](Fields& g, std::size_t) {
+           PathProtocol path;
+           bind_path(g, path);
+           p.paths.push_back(path);
+         });
 }
 
 Protocol load_protocol(const std::string& file) {
@@ -125,20 +133,24 @@ Protocol load_protocol(const std::string& file) {
   return p;
 }
 
-Protocol find_protocol(const std::string& folder, const std::string& given, const std::string& profile_folder) {
+Protocol find_protocol(const std::string& folder, const std::string& given,
+                       const std::string& profile_folder) {
   namespace fs = std::filesystem;
   std::vector<fs::path> places;
-  if (!given.empty()) places = {given};
+  if (!given.empty())
+    places = {given};
   else {
-    places = {fs::path(folder) / "protocol.yaml", fs::path(profile_folder) / ".." / "protocols" / "default.yaml",
+    places = {fs::path(folder) / "protocol.yaml",
+              fs::path(profile_folder) / ".." / "protocols" / "default.yaml",
               fs::path("calibration/protocols/default.yaml")};
     if (const char* data = std::getenv("MOE_SIM_DATA"); data != nullptr)
       places.push_back(fs::path(data) / "calibration/protocols/default.yaml");
   }
   for (const fs::path& place : places)
     if (fs::exists(place)) return load_protocol(place.lexically_normal().string());
-  throw InputError(fmt::format("no measurement protocol for `{}`\n  = help: give --protocol FILE, or write {}", folder,
-                               (fs::path(folder) / "protocol.yaml").string()));
+  throw InputError(
+      fmt::format("no measurement protocol for `{}`\n  = help: give --protocol FILE, or write {}", folder,
+                  (fs::path(folder) / "protocol.yaml").string()));
 }
 
 std::vector<const PathProtocol*> Protocol::rules_of(const Series& s) const {
@@ -157,7 +169,8 @@ std::vector<const PathProtocol*> Protocol::rules_of(const Series& s) const {
 const PathProtocol& Protocol::of(const Series& s, const Point& p) const {
   const std::vector<const PathProtocol*> rules = rules_of(s);
   for (const PathProtocol* rule : rules)
-    if (std::any_of(rule->only.begin(), rule->only.end(), [&](const Where& w) { return w.matches(s.op, p); })) return *rule;
+    if (std::any_of(rule->only.begin(), rule->only.end(), [&](const Where& w) { return w.matches(s.op, p); }))
+      return *rule;
   return *rules.back();
 }
 
@@ -166,7 +179,8 @@ Format Protocol::format(const std::string& dtype) const {
   if (found != formats.end()) return found->second;
   std::vector<std::string> known;
   for (const auto& [name, format] : formats) known.push_back(name);
-  throw InputError(fmt::format("the protocol `{}` has no format `{}`\n  = help: {}", file, dtype, suggestion(dtype, known)));
+  throw InputError(fmt::format("the protocol `{}` has no format `{}`\n  = help: {}", file, dtype,
+                               suggestion(dtype, known)));
 }
 
 bool Protocol::scored(const Series& s, const Point& p) const {
@@ -176,7 +190,8 @@ bool Protocol::scored(const Series& s, const Point& p) const {
   const auto limits = score.find(c.name);
   if (limits == score.end()) return true;
   for (const auto& [column, ends] : limits->second) {
-    const auto at = static_cast<std::size_t>(std::find(c.sizes.begin(), c.sizes.end(), column) - c.sizes.begin());
+    const auto at =
+        static_cast<std::size_t>(std::find(c.sizes.begin(), c.sizes.end(), column) - c.sizes.begin());
     const double value = column == "group" ? p.size[2] / p.size[3] : p.size[at];
     if (value < ends.first || value > ends.second) return false;
   }

@@ -11,16 +11,24 @@ struct Cell {
   std::uint64_t shape = 0;
 };
 
+/// Distance between rows read from L2 and rows read from DRAM: beyond the reach of any point, so that what a
+/// warm row missed never corrects a cold prediction.
+constexpr double kApart = 12;
+
 const std::vector<double>& weights_of(const std::string& section) {
-  static const std::vector<double> dense{1, 1, 1, 2}, moe{1, 1, 1, 1, 0.7, 0.5, 0.7, 2}, attention{1, 1, 1, 1, 1, 2},
-      elementwise{1, 1, 1};
-  return section == "dense_gemm" ? dense : section == "moe" ? moe : section == "attention_decode" ? attention : elementwise;
+  static const std::vector<double> dense{1, 1, 1, kApart}, moe{1, 1, 1, 1, 0.7, 0.5, 0.7, kApart},
+      attention{1, 1, 1, 1, 1, kApart}, elementwise{1, 1, kApart};
+  return section == "dense_gemm"         ? dense
+         : section == "moe"              ? moe
+         : section == "attention_decode" ? attention
+                                         : elementwise;
 }
 
-/// Axes that vary within a shape are averaged to the next doubling: m, tokens, batch and context. Rows per expert are
-/// averaged over all distributions.
+/// Axes that vary within a shape are averaged to the next doubling: m, tokens, batch and context. Rows per
+/// expert are averaged over all distributions.
 bool coarse(const std::string& section, std::size_t axis_position) {
-  return section == "elementwise_and_state" || axis_position == 0 || (section == "attention_decode" && axis_position == 1);
+  return section == "elementwise_and_state" || axis_position == 0 ||
+         (section == "attention_decode" && axis_position == 1);
 }
 
 double median_of(std::vector<double> values) {
@@ -41,7 +49,9 @@ std::vector<Cell> cells_of(const GpuSpec& gpu, const std::string& section, const
     const AxisValues at = axes_of(gpu, section, *rows[i]);
     AxisValues key{};
     for (std::size_t a = 0; a < axes; ++a)
-      key[a] = section == "moe" && a == 6 ? 0 : coarse(section, a) ? std::round(at[a]) : std::round(8 * at[a]) / 8;
+      key[a] = section == "moe" && a == 6 ? 0
+               : coarse(section, a)       ? std::round(at[a])
+                                          : std::round(8 * at[a]) / 8;
     Gathered& g = gathered[{rows[i]->shape, key}];
     for (std::size_t a = 0; a < axes; ++a) g.sum[a] += at[a];
     g.values.push_back(ln_residual[i]);
@@ -57,12 +67,25 @@ std::vector<Cell> cells_of(const GpuSpec& gpu, const std::string& section, const
   return cells;
 }
 
+/// What is chosen on unseen shapes: how far points reach, how much the first axis (rows) counts, how many are
+/// averaged.
+struct Spacing {
+  double reach = 1.5, first = 1;
+  int neighbours = 6;
+  void apply(const std::string& section, ResidualTable& table) const {
+    table.weights = weights_of(section);
+    table.weights[0] *= first;
+    table.reach = reach;
+    table.neighbours = neighbours;
+  }
+};
+
 /// Takes the cells that are missed most, a sixteenth of the budget at a time.
-ResidualTable select(const std::string& section, const std::vector<Cell>& cells, std::size_t budget, double reach) {
+ResidualTable select(const std::string& section, const std::vector<Cell>& cells, std::size_t budget,
+                     const Spacing& spacing) {
   ResidualTable table;
   table.axes = residual_axes(section);
-  table.weights = weights_of(section);
-  table.reach = reach;
+  spacing.apply(section, table);
   std::vector<bool> taken(cells.size());
   for (std::size_t left = std::min(budget, cells.size()); left > 0;) {
     std::vector<std::pair<double, std::size_t>> missed;
@@ -102,16 +125,19 @@ ResidualTable fit_residuals(const GpuSpec& gpu, const std::string& section, cons
   std::vector<Cell> seen, unseen, all = cells_of(gpu, section, rows, ln_residual);
   for (const Cell& c : all) ((c.shape >> 31) % 3 == 0 ? unseen : seen).push_back(c);
   if (budget < 8 || seen.size() < 8 || unseen.empty()) return {};
-  ResidualTable trial = select(section, seen, budget, 1.5);
-  const double without = score(ResidualTable{}, unseen);
-  double best = without * kWorthIt, reach = 0;
-  for (const double r : {0.5, 0.8, 1.2, 1.8, 2.7, 4.0}) {
-    trial.reach = r;
-    const double with = score(trial, unseen);
-    if (with < best) reach = r;
-    best = std::min(best, with);
-  }
-  return reach > 0 ? select(section, all, budget, reach) : ResidualTable{};
+  ResidualTable trial = select(section, seen, budget, {});
+  double best = score(ResidualTable{}, unseen) * kWorthIt;
+  Spacing chosen{0, 1, 6};
+  for (const double first : {0.5, 1.0, 2.0})
+    for (const int neighbours : {3, 6})
+      for (const double reach : {0.6, 1.0, 1.6, 2.6, 4.2}) {
+        const Spacing spacing{reach, first, neighbours};
+        spacing.apply(section, trial);
+        const double with = score(trial, unseen);
+        if (with < best) chosen = spacing;
+        best = std::min(best, with);
+      }
+  return chosen.reach > 0 ? select(section, all, budget, chosen) : ResidualTable{};
 }
 
 }  // namespace moe

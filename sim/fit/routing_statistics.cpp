@@ -33,7 +33,8 @@ Draw balanced(const RoutingKey& k) {
   return d;
 }
 
-/// Gives (+1) or takes (-1) `count` rows, one rank after the other: gives to its least, takes from its most loaded one.
+/// Gives (+1) or takes (-1) `count` rows, one rank after the other: gives to its least, takes from its most
+/// loaded one.
 void hand_out(std::vector<long>& rows, const RoutingKey& k, long count, long step) {
   const int local = k.experts / k.ep;
   for (bool moved = true; count > 0 && moved;) {
@@ -93,12 +94,14 @@ double tokens_here(const std::vector<long>& rows, const RoutingKey& k) {
   if (k.ep == 1) return k.tokens;
   std::vector<std::size_t> order(rows.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t x, std::size_t y) { return rows[x] > rows[y]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t x, std::size_t y) { return rows[x] > rows[y]; });
   std::vector<bool> here(static_cast<std::size_t>(k.tokens));
   long slot = 0;
   for (const std::size_t e : order)
     for (long q = 0; q < rows[e]; ++q, ++slot)
-      if (e < rows.size() / static_cast<std::size_t>(k.ep)) here[static_cast<std::size_t>(slot % k.tokens)] = true;
+      if (e < rows.size() / static_cast<std::size_t>(k.ep))
+        here[static_cast<std::size_t>(slot % k.tokens)] = true;
   return static_cast<double>(std::count(here.begin(), here.end(), true));
 }
 
@@ -133,8 +136,9 @@ RoutingStatistics routing_statistics(const RoutingKey& k) {
     s.union5 = s.load.active;
     return s;
   }
-  Random random(0x6d6f65ULL + static_cast<std::uint64_t>(k.tokens) * 1000003 + static_cast<std::uint64_t>(k.experts) * 7919 +
-                static_cast<std::uint64_t>(k.topk) * 131 + static_cast<std::uint64_t>(k.ep));
+  Random random(0x6d6f65ULL + static_cast<std::uint64_t>(k.tokens) * 1000003 +
+                static_cast<std::uint64_t>(k.experts) * 7919 + static_cast<std::uint64_t>(k.topk) * 131 +
+                static_cast<std::uint64_t>(k.ep));
   std::vector<bool> touched;
   for (int draw = 0; draw < kDraws; ++draw) {
     const Draw d = power_law(k, random);

@@ -17,10 +17,12 @@ constexpr double kColdFrom = 1.25;
 
 std::uint64_t shape_of(Op op, const Point& p) {
   static const std::map<Op, std::vector<std::size_t>> columns{
-      {Op::gemm, {1, 2}}, {Op::moe, {1, 2, 3, 4, 5, 6}}, {Op::gqa, {2, 3, 4, 5}}, {Op::mla, {0, 2}},
-      {Op::mla_module, {0, 2}}, {Op::bmm, {0, 1}}, {Op::cast, {1}}, {Op::linear, {1, 3, 5}}};
+      {Op::gemm, {1, 2}}, {Op::moe, {1, 2, 3, 4, 5, 6}}, {Op::gqa, {2, 3, 4, 5}},
+      {Op::mla, {0, 2}},  {Op::mla_module, {0, 2}},      {Op::bmm, {0, 1}},
+      {Op::cast, {1}},    {Op::linear, {1, 3, 5}}};
   std::uint64_t h = fnv1a(op_class(op).name);
-  for (const std::size_t c : columns.at(op)) h = fnv1a(static_cast<std::uint64_t>(std::llround(p.size[c])), h);
+  for (const std::size_t c : columns.at(op))
+    h = fnv1a(static_cast<std::uint64_t>(std::llround(p.size[c])), h);
   return h;
 }
 
@@ -45,7 +47,8 @@ void fill_gemm(Sample& s, const Point& p, const PathData& path, const GpuSpec& g
   s.c = p.size[2];
   const double weights = s.b * s.c * path.format.bytes_per_weight;
   double copies = path.protocol->copies;
-  if (path.protocol->fill_l2 > 0) copies = std::clamp(std::ceil(gpu.l2_bytes / weights), 1.0, path.protocol->fill_l2);
+  if (path.protocol->fill_l2 > 0)
+    copies = std::clamp(std::ceil(gpu.l2_bytes / weights), 1.0, path.protocol->fill_l2);
   s.reuse_bytes = copies > 0 ? copies * weights : kCold;
 }
 
@@ -58,7 +61,8 @@ void fill_moe(Sample& s, const Point& p, const PathData& path) {
   s.moe = {p.size[0], p.size[1], p.size[2] / p.size[5], whole(3), whole(4), whole(4) / whole(6), gated};
   s.load = r.load;
   if (path.protocol->clamped) std::copy(std::begin(r.clamped_tiles), std::end(r.clamped_tiles), s.load.tiles);
-  const double expert_bytes = (gated ? 3 : 2) * s.moe.hidden * s.moe.intermediate * path.format.bytes_per_weight;
+  const double expert_bytes =
+      (gated ? 3 : 2) * s.moe.hidden * s.moe.intermediate * path.format.bytes_per_weight;
   s.reuse_bytes = path.protocol->copies > 0 ? path.protocol->copies * r.union5 * expert_bytes : kCold;
 }
 
@@ -69,10 +73,18 @@ void fill_attention(Sample& s, const Point& p, const PathData& path) {
     a = {p.size[0], p.size[1], 1, p.size[2], p.size[3], p.size[4], 0, 2 * p.size[3] * p.size[4] * b};
     if (p.size[5] > 0) a.context = std::min(a.context, p.size[5]);
   } else {
-    a = {p.size[2], p.size[3], 1, p.size[0], 1, kLatentRank, kLatentRank + kRopeDim, (kLatentRank + kRopeDim) * b};
+    a = {p.size[2],
+         p.size[3],
+         1,
+         p.size[0],
+         1,
+         kLatentRank,
+         kLatentRank + kRopeDim,
+         (kLatentRank + kRopeDim) * b};
   }
   s.rows = a.sequences;
-  s.reuse_bytes = path.protocol->copies > 0 ? path.protocol->copies * a.sequences * a.context * a.kv_row_bytes : kCold;
+  s.reuse_bytes =
+      path.protocol->copies > 0 ? path.protocol->copies * a.sequences * a.context * a.kv_row_bytes : kCold;
 }
 
 /// x and bytes as the profile's paths declare them (x_unit, bytes_of).
@@ -100,7 +112,8 @@ void fill_elementwise(Sample& s, const Point& p, const PathData& path, const std
 void describe_elementwise(PathData& d, const std::string& kernel) {
   if (d.op == Op::cast) {
     d.x_unit = "million elements";
-    d.bytes_of = d.name.ends_with("/absmax") ? "16 bit in: 2 B x elements" : "16 bit in, 8 bit out: 3 B x elements";
+    d.bytes_of =
+        d.name.ends_with("/absmax") ? "16 bit in: 2 B x elements" : "16 bit in, 8 bit out: 3 B x elements";
   } else if (d.op == Op::bmm) {
     d.x_unit = "GFLOP: 2e-9 x tokens x heads x latent rank x head dim";
     d.bytes_of = "local weights, input, output: " + std::string(d.format.bytes_per_weight < 2 ? "1" : "2") +
@@ -108,7 +121,8 @@ void describe_elementwise(PathData& d, const std::string& kernel) {
   } else if (kernel.find("conv1d") != std::string::npos) {
     d.bytes_of = "16 B x sequences x local channels (state in and out, input, output, 16 bit)";
   } else {
-    d.bytes_of = "fp32 state of local value heads, in and out: 8 B x sequences x heads x head_k_dim x head_v_dim";
+    d.bytes_of =
+        "fp32 state of local value heads, in and out: 8 B x sequences x heads x head_k_dim x head_v_dim";
   }
 }
 
@@ -133,8 +147,9 @@ void add_series(std::vector<PathData>& paths, const Series& s, std::size_t posit
                 const Protocol& protocol) {
   if (!rule.skip.empty()) return;
   const std::string name = path_name(rule, s);
-  const auto same = std::find_if(paths.begin(), paths.end(),
-                                 [&](const PathData& d) { return d.op == s.op && d.name == name && d.protocol == &rule; });
+  const auto same = std::find_if(paths.begin(), paths.end(), [&](const PathData& d) {
+    return d.op == s.op && d.name == name && d.protocol == &rule;
+  });
   if (same != paths.end()) {
     same->series.push_back(static_cast<std::uint32_t>(position));
     return;
@@ -157,7 +172,8 @@ void add_series(std::vector<PathData>& paths, const Series& s, std::size_t posit
 std::vector<PathData> paths_of(const Measurements& m, const Protocol& protocol) {
   std::vector<PathData> paths;
   for (std::size_t i = 0; i < m.series.size(); ++i)
-    for (const PathProtocol* rule : protocol.rules_of(m.series[i])) add_series(paths, m.series[i], i, *rule, protocol);
+    for (const PathProtocol* rule : protocol.rules_of(m.series[i]))
+      add_series(paths, m.series[i], i, *rule, protocol);
   std::stable_sort(paths.begin(), paths.end(), [](const PathData& x, const PathData& y) {
     return x.op != y.op ? x.op < y.op : x.name < y.name;
   });
@@ -179,10 +195,14 @@ std::vector<Sample> samples_of(const Measurements& m, const PathData& path, cons
       s.shape = shape_of(path.op, p);
       s.held_out = (s.shape >> 17) % static_cast<std::uint64_t>(protocol.hold_out) == 0;
       for (const Where& w : leave_out) s.held_out = s.held_out || w.matches(path.op, p);
-      if (path.op == Op::gemm) fill_gemm(s, p, path, gpu);
-      else if (path.op == Op::moe) fill_moe(s, p, path);
-      else if (path.section == "attention_decode") fill_attention(s, p, path);
-      else fill_elementwise(s, p, path, series.path);
+      if (path.op == Op::gemm)
+        fill_gemm(s, p, path, gpu);
+      else if (path.op == Op::moe)
+        fill_moe(s, p, path);
+      else if (path.section == "attention_decode")
+        fill_attention(s, p, path);
+      else
+        fill_elementwise(s, p, path, series.path);
       s.cold = s.reuse_bytes > kColdFrom * gpu.l2_resident_bytes;
       samples.push_back(s);
     }
@@ -209,14 +229,22 @@ AxisValues axes_of(const GpuSpec& gpu, const std::string& section, const Sample&
   const AttentionShape& t = s.attention;
   if (section == "dense_gemm") return {axis(s.a), axis(s.b), axis(s.c), warm};
   if (section == "moe")
-    return {axis(m.tokens), axis(m.hidden), axis(m.intermediate), axis(m.local_experts), axis(m.topk), axis(m.experts),
-            axis(s.load.active > 0 ? s.load.rows / s.load.active : 0), warm};
+    return {axis(m.tokens),
+            axis(m.hidden),
+            axis(m.intermediate),
+            axis(m.local_experts),
+            axis(m.topk),
+            axis(m.experts),
+            axis(s.load.active > 0 ? s.load.rows / s.load.active : 0),
+            warm};
   if (section == "attention_decode")
     return {axis(t.sequences), axis(t.context), axis(t.heads), axis(t.kv_heads), axis(t.head_dim), warm};
   return {axis(1e6 * s.a), axis(s.b), warm};
 }
 
-std::size_t bucket_of(double rows) { return rows <= 1 ? 0 : rows <= 16 ? 1 : rows <= 128 ? 2 : rows <= 512 ? 3 : 4; }
+std::size_t bucket_of(double rows) {
+  return rows <= 1 ? 0 : rows <= 16 ? 1 : rows <= 128 ? 2 : rows <= 512 ? 3 : 4;
+}
 const std::vector<std::string>& bucket_names() {
   static const std::vector<std::string> names{"1", "2-16", "17-128", "129-512", "513-"};
   return names;

@@ -1,11 +1,13 @@
-// What did each measured row ask of the cost model? Turns points into arguments of the cost functions, path by path.
+// What did each measured row ask of the cost model? Turns points into arguments of the cost functions, path
+// by path.
 //
-//   gemm row m=8 n=4096 k=7168, nvfp4, 6 copies -> Sample{a 8, b 4096, c 7168, reuse_bytes 6 x 16.5 MB = 99 MB}
-//   warm, since 99 MB stay in an L2 of 128 MB. A row is cold when its footprint exceeds 1.25 x l2_resident_bytes.
+//   gemm row m=8 n=4096 k=7168, nvfp4, 6 copies -> Sample{a 8, b 4096, c 7168, reuse_bytes 6 x 16.5 MB = 99
+//   MB} warm, since 99 MB stay in an L2 of 128 MB. A row is cold when its footprint exceeds 1.25 x
+//   l2_resident_bytes.
 //
-// The split is by shape, with a fixed hash: one shape of `hold_out` is held out, with all its rows, in every path alike.
-// Shape: gemm (n, k); moe (hidden, intermediate, topk, experts, tp, ep); gqa (heads, kv_heads, head_dim, window);
-// mla (heads, batch); bmm (heads); cast (k); linear (k heads, v heads, d_model).
+// The split is by shape, with a fixed hash: one shape of `hold_out` is held out, with all its rows, in every
+// path alike. Shape: gemm (n, k); moe (hidden, intermediate, topk, experts, tp, ep); gqa (heads, kv_heads,
+// head_dim, window); mla (heads, batch); bmm (heads); cast (k); linear (k heads, v heads, d_model).
 #pragma once
 #include "cost/compute.hpp"
 #include "fit/protocol.hpp"
@@ -14,12 +16,12 @@ namespace moe {
 
 struct Sample {
   double us = 0;
-  double reuse_bytes = 0;      ///< touched between two uses of the same data
+  double reuse_bytes = 0;  ///< touched between two uses of the same data
   bool cold = false, held_out = false;
-  double rows = 0;             ///< tokens or sequences: for buckets and regimes
+  double rows = 0;  ///< tokens or sequences: for buckets and regimes
   std::uint64_t shape = 0;
   std::uint32_t series = 0, point = 0;  ///< origin
-  double a = 0, b = 0, c = 0;  ///< gemm: m, n, k; elementwise: x, bytes
+  double a = 0, b = 0, c = 0;           ///< gemm: m, n, k; elementwise: x, bytes
   MoeShape moe;
   ExpertLoad load;
   AttentionShape attention;
@@ -27,8 +29,8 @@ struct Sample {
 
 /// All rows of one path of the profile.
 struct PathData {
-  std::string name, dtype;     ///< dtype: of the weights or of the cache, as the measurement says
-  std::string section;         ///< of the profile: dense_gemm, moe, attention_decode, elementwise_and_state
+  std::string name, dtype;  ///< dtype: of the weights or of the cache, as the measurement says
+  std::string section;      ///< of the profile: dense_gemm, moe, attention_decode, elementwise_and_state
   Op op = Op::gemm;
   Format format;
   const PathProtocol* protocol = nullptr;

@@ -1,5 +1,5 @@
-// How are the constants of one kind of path searched? Knobs (a constant and its bounds) for least_squares, and the rows
-// that a search looks at. Internal to sim/fit.
+// How are the constants of one kind of path searched? Knobs (a constant and its bounds) for least_squares,
+// and the rows that a search looks at. Internal to sim/fit.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,9 @@ inline double row_weight(const Sample& s) { return s.cold ? 1.0 : 0.5; }
 /// At most `limit` rows, in the order of a fixed hash: the same rows for the same file.
 inline Rows pick(const Rows& rows, std::size_t limit) {
   Rows order = rows;
-  const auto key = [](const Sample* s) { return fnv1a(static_cast<std::uint64_t>(s->point) << 8 | s->series, kFnvOffset); };
+  const auto key = [](const Sample* s) {
+    return fnv1a(static_cast<std::uint64_t>(s->point) << 8 | s->series, kFnvOffset);
+  };
   std::sort(order.begin(), order.end(), [&](const Sample* x, const Sample* y) {
     const auto a = key(x), b = key(y);
     return a != b ? a < b : std::pair(x->series, x->point) < std::pair(y->series, y->point);
@@ -44,7 +46,8 @@ inline double rounded(double value) {
 
 /// Moves the knobs of `path` to the best place found; returns the loss.
 template <class Path>
-double tune(const GpuSpec& gpu, Path& path, const std::vector<Knob<Path>>& knobs, const Rows& rows, int iterations) {
+double tune(const GpuSpec& gpu, Path& path, const std::vector<Knob<Path>>& knobs, const Rows& rows,
+            int iterations) {
   if (rows.empty()) return 0;
   Problem problem;
   std::vector<double> start;
@@ -59,7 +62,8 @@ double tune(const GpuSpec& gpu, Path& path, const std::vector<Knob<Path>>& knobs
   Path trial = path;
   problem.model = [&](const std::vector<double>& values, std::vector<double>& ln_model) {
     for (std::size_t i = 0; i < knobs.size(); ++i) knobs[i].of(trial) = values[i];
-    for (std::size_t i = 0; i < rows.size(); ++i) ln_model[i] = std::log(cost_of(gpu, trial, *rows[i]).time_us);
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      ln_model[i] = std::log(cost_of(gpu, trial, *rows[i]).time_us);
   };
   const Solution found = least_squares(problem, start, iterations);
   for (std::size_t i = 0; i < knobs.size(); ++i) knobs[i].of(path) = found.values[i];

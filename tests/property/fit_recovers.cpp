@@ -1,4 +1,5 @@
-// The fit finds constants that made-up rows were made from; the same folder gives the same bytes on any thread count.
+// The fit finds constants that made-up rows were made from; the same folder gives the same bytes on any
+// thread count.
 #include <cmath>
 
 #include "catch.hpp"
@@ -69,7 +70,8 @@ TEST_CASE("the same folder gives the same bytes, whatever the number of threads"
   CHECK(fitted_text(1) == fitted_text(2));
 }
 
-TEST_CASE("the summary pools by path, format and bucket, and held-out rows are those of the hash", "[property]") {
+TEST_CASE("the summary pools by path, format and bucket, and held-out rows are those of the hash",
+          "[property]") {
   const std::string folder = test::measured_folder();
   const Measurements m = read_measurements(folder);
   const Protocol protocol = find_protocol(folder, "", "");

@@ -1,4 +1,5 @@
-// Residual tables: exact at their points, gone far from them, read back as written, and refused where they do not help.
+// Residual tables: exact at their points, gone far from them, read back as written, and refused where they do
+// not help.
 #include "cost/residuals.hpp"
 
 #include <cmath>
@@ -55,13 +56,15 @@ TEST_CASE("a correction lies between the extremes of its points", "[property]") 
     t.value.push_back(0.4 * random.uniform() - 0.2);
   }
   for (int i = 0; i < 200; ++i) {
-    const double ln = std::log(t.factor({10 * random.uniform(), 16 * random.uniform(), 16 * random.uniform(), 0}));
+    const double ln =
+        std::log(t.factor({10 * random.uniform(), 16 * random.uniform(), 16 * random.uniform(), 0}));
     CHECK(std::abs(ln) <= 0.2 + 1e-12);
   }
 }
 
 TEST_CASE("a smooth error is learnt within the budget, noise is not", "[property]") {
-  const auto [samples, smooth] = rows_with([](int m, int n, int) { return 0.15 * std::sin(0.5 * m) + 0.1 * (n > 10 ? 1 : -1); });
+  const auto [samples, smooth] =
+      rows_with([](int m, int n, int) { return 0.15 * std::sin(0.5 * m) + 0.1 * (n > 10 ? 1 : -1); });
   Rows rows;
   for (const Sample& s : samples) rows.push_back(&s);
   const ResidualTable t = fit_residuals(test::small_gpu(), "dense_gemm", rows, smooth, 100);

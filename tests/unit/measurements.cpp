@@ -36,8 +36,9 @@ const std::string kHead = "path,dtype,m,n,k,latency_us\n";
 }  // namespace
 
 TEST_CASE("series are told apart by path and format, in any column order", "[unit]") {
-  const Measurements m = read_measurements(
-      folder_with("gemm.csv", "dtype,path,latency_us,m,n,k\nfp8,a/x,5.5,8,128,256\nfp8,a/y,6,8,128,256\nfp8,a/x,7,16,128,256\n"));
+  const Measurements m = read_measurements(folder_with(
+      "gemm.csv",
+      "dtype,path,latency_us,m,n,k\nfp8,a/x,5.5,8,128,256\nfp8,a/y,6,8,128,256\nfp8,a/x,7,16,128,256\n"));
   REQUIRE(m.series.size() == 2);
   CHECK(m.series[0].path == "a/x");
   REQUIRE(m.series[0].points.size() == 2);
@@ -50,14 +51,17 @@ TEST_CASE("series are told apart by path and format, in any column order", "[uni
 TEST_CASE("mistakes are told with file and line", "[unit]") {
   CHECK(says(message("gemm.csv", kHead + "a/x,fp8,8,128,256,fast\n"), "`fast` is not a number"));
   CHECK(says(message("gemm.csv", kHead + "a/x,fp8,8,128,256,fast\n"), "gemm.csv:2:"));
-  CHECK(says(message("gemm.csv", kHead + "a/x,fp8,8,128,256,5\na/x,fp8,8,128\n"), "4 cells, the header has 6"));
+  CHECK(
+      says(message("gemm.csv", kHead + "a/x,fp8,8,128,256,5\na/x,fp8,8,128\n"), "4 cells, the header has 6"));
   CHECK(says(message("gemm.csv", kHead + "a/x,fp8,0,128,256,5\n"), "`m` is greater than 0"));
   CHECK(says(message("gemm.csv", kHead + "a/x,fp8,8,128,256,-5\n"), "a latency is greater than 0"));
   CHECK(says(message("gemm.csv", "path,dtype,m,n,latency_us\n"), "the column `k` is missing"));
   CHECK(says(message("gemm.csv", "path,dtype,m,n,kk,latency_us\n"), "did you mean `k`?"));
   CHECK(says(message("other.csv", "x\n"), "no measurements in"));
-  const std::string moe_head = "path,dtype,tokens,hidden,intermediate,topk,experts,tp,ep,distribution,latency_us\n";
-  CHECK(says(message("moe.csv", moe_head + "a,fp8,1,64,64,2,8,1,1,skewed,5\n"), "unknown distribution `skewed`"));
+  const std::string moe_head =
+      "path,dtype,tokens,hidden,intermediate,topk,experts,tp,ep,distribution,latency_us\n";
+  CHECK(says(message("moe.csv", moe_head + "a,fp8,1,64,64,2,8,1,1,skewed,5\n"),
+             "unknown distribution `skewed`"));
 }
 
 TEST_CASE("`where` selects rows by columns that exist", "[unit]") {
