@@ -9,6 +9,7 @@
 #include "cli/commands.hpp"
 #include "cli/network_options.hpp"
 #include "cli/study_options.hpp"
+#include "cli/fit_commands.hpp"
 
 namespace {
 
@@ -43,6 +44,50 @@ void add_import_model(CLI::App& app, moe::ImportArguments& a) {
   import->add_option("--out", a.out, "model file to write; default: print it");
   import->add_option("--name", a.name, "name of the model; default: of the file");
   import->add_flag("--json", a.json, "figures, assumptions and the file as JSON");
+}
+
+void add_fit(CLI::App& app, moe::FitArguments& a) {
+  CLI::App* fit = app.add_subcommand("fit", "fit the kernel costs of a GPU from measurements and write a profile");
+  fit->add_option("folder", a.folder, "CSV files, see docs/measurements.md")->required();
+  fit->add_option("--gpu", a.gpu, "name in calibration/gpus, or a file")->required();
+  fit->add_option("--out", a.out, "profile to write")->required();
+  fit->add_option("--base", a.base, "profile whose other paths and comm section are taken over");
+  fit->add_option("--protocol", a.protocol, "how the rows were measured; default: the folder's, then the project's");
+  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla bmm cast linear");
+  fit->add_option("--leave-out", a.leave_out, "column=value[,...]: rows that are not fitted");
+  fit->add_option("--points", a.points, "fit at most this many rows per path");
+  fit->add_option("--threads", a.threads, "default: all cores");
+  fit->add_flag("--no-tables", a.no_tables, "equations only, no residual tables");
+}
+
+void add_evaluate(CLI::App& app, moe::EvaluateArguments& a) {
+  CLI::App* evaluate = app.add_subcommand("evaluate", "compare a profile with measurements");
+  evaluate->add_option("profile", a.profile, "name or file")->required();
+  evaluate->add_option("folder", a.folder, "CSV files, see docs/measurements.md")->required();
+  evaluate->add_option("--rows", a.rows, "all | held-out | fit");
+  evaluate->add_option("--where", a.where, "column=value[,...]: only these rows");
+  evaluate->add_option("--leave-out", a.leave_out, "as given to fit: these rows count as held out");
+  evaluate->add_option("--only", a.only, "op classes: gemm moe gqa mla bmm cast linear");
+  evaluate->add_option("--protocol", a.protocol, "how the rows were measured");
+  evaluate->add_option("--csv", a.csv, "write every row");
+  evaluate->add_option("--summary-csv", a.summary_csv, "write the summary");
+  evaluate->add_flag("--cold", a.cold, "only rows whose data came from DRAM");
+  evaluate->add_flag("--json", a.json, "the summary for programs");
+}
+
+void add_kernel(CLI::App& app, moe::KernelArguments& a) {
+  CLI::App* kernel = app.add_subcommand("kernel", "what one kernel costs, and why");
+  kernel->add_option("profile", a.profile, "name or file")->required();
+  kernel->add_option("op", a.op, "gemm | moe | mla | gqa | cast | bmm | gdn | conv | elementwise")->required();
+  kernel->add_option("--path", a.path, "kernel path, or a part of its name");
+  kernel->add_option("--dtype", a.dtype, "number format: part of the path's name");
+  for (const auto& [name, help] : moe::kernel_sizes())
+    kernel->add_option_function<double>("--" + name, [&a, key = name](double v) { a.sizes[key] = v; }, help);
+  kernel->add_option("--routing", a.routing, "uniform | balanced | power_law_A");
+  kernel->add_option("--reuse-bytes", a.reuse_bytes, "bytes touched between two uses; default: cold");
+  kernel->add_option("--sweep", a.sweep, "size=a..b, a..bx2, a..b+s or a,b,c");
+  kernel->add_flag("--ungated", a.ungated, "experts without a gate matrix");
+  kernel->add_flag("--json", a.json, "for programs");
 }
 
 int usage(const CLI::App& app, const std::string& message) {
@@ -87,6 +132,12 @@ int main(int argc, char** argv) {
   add_compare(app, compare);
   moe::ImportArguments import;
   add_import_model(app, import);
+  moe::FitArguments fit;
+  add_fit(app, fit);
+  moe::EvaluateArguments evaluate;
+  add_evaluate(app, evaluate);
+  moe::KernelArguments kernel;
+  add_kernel(app, kernel);
   std::vector<std::string> files;
   CLI::App* check = app.add_subcommand("check", "read files and report every error, simulate nothing");
   check->add_option("file", files, "experiments, models, machines, profiles, stacks")->required();
@@ -116,6 +167,9 @@ int main(int argc, char** argv) {
     if (check->parsed()) return moe::check_command(files, streams);
     if (list->parsed()) return moe::list_command(what, json, streams);
     if (explain->parsed()) return moe::explain_command(key, streams);
+    if (app.got_subcommand("fit")) return moe::fit_command(fit, streams);
+    if (app.got_subcommand("evaluate")) return moe::evaluate_command(evaluate, streams);
+    if (app.got_subcommand("kernel")) return moe::kernel_command(kernel, streams);
     return moe::run_command(run, streams);
   });
   std::cout.flush();

@@ -17,7 +17,7 @@ namespace moe {
 KernelCost decode_attention(const GpuSpec& gpu, const AttentionPath& path, const AttentionShape& shape,
                             double reuse_bytes) {
   KernelCost cost;
-  cost.spread = spread_of(path.quality);
+  cost.spread = spread_of(path.quality, shape.sequences);
   if (shape.sequences <= 0 || shape.heads <= 0) return cost;
   const SplitKv s = split_kv(gpu, path, shape);
   const ReadRate rate = read_rate(gpu, path.dram_eff, path.l2_tbps, reuse_bytes);
@@ -32,7 +32,10 @@ KernelCost decode_attention(const GpuSpec& gpu, const AttentionPath& path, const
   if (s.splits > 1) cost.launch_us += path.reduce_us * std::log2(1 + s.splits);
   cost.memory_us = kv_bytes * rate.mixed_us + qo_bytes * rate.l2_us;
   cost.compute_us = wave(cost.waves, path.wave_quant) * (shape.context / s.splits * token_us + path.eps_us);
-  cost.time_us = cost.launch_us + smax(cost.memory_us, cost.compute_us, path.p);
+  if (!path.residuals.empty())
+    cost.factor = path.residuals.factor({axis(shape.sequences), axis(shape.context), axis(shape.heads),
+                                         axis(shape.kv_heads), axis(shape.head_dim), 1 - rate.miss});
+  cost.time_us = cost.factor * (cost.launch_us + smax(cost.memory_us, cost.compute_us, path.p));
   cost.dram_bytes = kv_bytes * rate.miss;
   cost.flop = 2 * rows * shape.context * (score_dim + shape.head_dim);
   cost.in_range = within(path.quality, "sequences", shape.sequences) &&

@@ -26,6 +26,7 @@ struct KernelCost {
   double flop = 0;        ///< useful: multiply and add of the asked rows, no padding
   ComputeType compute = ComputeType::bf16;
   double waves = 0;       ///< tiles (x splits) over SMs
+  double factor = 1;      ///< residual table of the path, contained in time_us only
   double spread = 0;      ///< standard deviation of ln(measured/predicted), from the fit's residuals
   bool in_range = true;   ///< all sizes inside the fitted range
 };

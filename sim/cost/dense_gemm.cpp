@@ -28,7 +28,7 @@ KernelCost dense_gemm(const GpuSpec& gpu, const DenseGemmPath& path, double m, d
                       double reuse_bytes) {
   KernelCost cost;
   cost.compute = path.compute;
-  cost.spread = spread_of(path.quality);
+  cost.spread = spread_of(path.quality, m);
   if (m <= 0) return cost;  // an idle rank launches nothing
   const GemmRegime& regime = regime_for(path, m);
   const double tiles = std::ceil(m / regime.bm) * std::ceil(n / regime.bn);
@@ -40,7 +40,8 @@ KernelCost dense_gemm(const GpuSpec& gpu, const DenseGemmPath& path, double m, d
   cost.launch_us = path.t0_us + path.cq_us_per_Melem * m * k * 1e-6;
   cost.memory_us = weight_bytes * rate.mixed_us + 2 * m * (k + n) * rate.l2_us;
   cost.compute_us = wave(cost.waves, path.wave_quant) * (k / splits * regime.tau_ns * 1e-3 + path.eps_us);
-  cost.time_us = cost.launch_us + smax(cost.memory_us, cost.compute_us, path.p);
+  if (!path.residuals.empty()) cost.factor = path.residuals.factor({axis(m), axis(n), axis(k), 1 - rate.miss});
+  cost.time_us = cost.factor * (cost.launch_us + smax(cost.memory_us, cost.compute_us, path.p));
   cost.dram_bytes = weight_bytes * rate.miss;
   cost.flop = 2 * m * n * k;
   cost.in_range = m <= path.regimes.back().m_max && within(path.quality, "m", m) && within(path.quality, "n", n) &&

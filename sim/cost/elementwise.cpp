@@ -12,7 +12,8 @@ KernelCost elementwise(const GpuSpec& gpu, const ElementwisePath& path, double x
   cost.launch_us = path.t0_us;
   cost.memory_us = bytes * rate.mixed_us;
   cost.compute_us = path.c_us * x;
-  cost.time_us = cost.launch_us + smax(cost.memory_us, cost.compute_us, path.p);
+  if (!path.residuals.empty()) cost.factor = path.residuals.factor({axis(1e6 * x), axis(bytes), 1 - rate.miss});
+  cost.time_us = cost.factor * (cost.launch_us + smax(cost.memory_us, cost.compute_us, path.p));
   cost.dram_bytes = bytes * rate.miss;
   cost.in_range = within(path.quality, "x", x) && within(path.quality, "bytes", bytes);
   return cost;

@@ -58,8 +58,17 @@ bool fitted(const FitQuality& q, const MoeShape& s) {
 struct Parts {
   GroupCost first, second;
   Overhead overhead;
+  double factor = 1;  ///< of the residual table: scales every stage
   ExpertStages stages;
 };
+
+double factor_of(const GpuSpec& gpu, const MoePath& path, const MoeShape& s, const ExpertLoad& load,
+                 double reuse_bytes) {
+  if (path.residuals.empty()) return 1;
+  return path.residuals.factor({axis(s.tokens), axis(s.hidden), axis(s.intermediate), axis(s.local_experts),
+                                axis(s.topk), axis(s.experts), axis(load.active > 0 ? load.rows / load.active : 0),
+                                hit(gpu, reuse_bytes)});
+}
 
 /// Shares t0 equally among the stages that the path's time contains: each launches at least one kernel, and the
 /// tables, which time the row as a whole, do not tell them apart.
@@ -74,10 +83,11 @@ Parts parts_of(const GpuSpec& gpu, const MoePath& path, const MoeShape& shape, c
   const bool routes = contains(path.includes, "topk");
   const bool permutes = contains(path.includes, "permute") || contains(path.includes, "quantise");
   const double t0_us = path.t0_us / (2 + (routes ? 1 : 0) + (permutes ? 1 : 0));
-  p.stages.route_us = p.overhead.route_us + (routes ? t0_us : 0);
-  p.stages.permute_us = p.overhead.permute_us + (permutes ? t0_us : 0);
-  p.stages.gemm1_us = p.first.time_us + t0_us;
-  p.stages.gemm2_us = p.second.time_us + t0_us;
+  p.factor = factor_of(gpu, path, shape, load, reuse_bytes);
+  p.stages.route_us = p.factor * (p.overhead.route_us + (routes ? t0_us : 0));
+  p.stages.permute_us = p.factor * (p.overhead.permute_us + (permutes ? t0_us : 0));
+  p.stages.gemm1_us = p.factor * (p.first.time_us + t0_us);
+  p.stages.gemm2_us = p.factor * (p.second.time_us + t0_us);
   return p;
 }
 
@@ -93,10 +103,11 @@ KernelCost grouped_experts(const GpuSpec& gpu, const MoePath& path, const MoeSha
   const double matrices = (shape.gated ? 3 : 2) * shape.hidden * shape.intermediate;
   KernelCost cost;
   cost.compute = path.compute;
-  cost.spread = spread_of(path.quality);
+  cost.spread = spread_of(path.quality, shape.tokens);
   cost.launch_us = path.t0_us + p.overhead.route_us + p.overhead.permute_us;
   cost.memory_us = p.first.memory_us + p.second.memory_us;
   cost.compute_us = p.first.compute_us + p.second.compute_us;
+  cost.factor = p.factor;
   cost.time_us = p.stages.route_us + p.stages.permute_us + p.stages.gemm1_us + p.stages.gemm2_us;
   cost.waves = p.first.waves + p.second.waves;
   cost.dram_bytes = load.active * matrices * path.bytes_per_weight * (1 - hit(gpu, reuse_bytes));

@@ -47,7 +47,10 @@ inline ReadRate read_rate(const GpuSpec& gpu, double dram_eff, double l2_tbps, d
 
 /// Standard deviation of ln(measured/predicted). The 90th percentile of |error| of a normal spread lies at 1.645
 /// deviations; rows whose data came from DRAM are what a decode step sees, so they count where they are known.
-inline double spread_of(const FitQuality& quality) {
+/// `rows`: tokens or sequences, for paths whose spread is known by regime.
+inline double spread_of(const FitQuality& quality, double rows = std::numeric_limits<double>::infinity()) {
+  for (const auto& [up_to, spread] : quality.spread)
+    if (rows <= up_to) return spread;
   const double p90_pct = quality.cold_p90_pct > 0 ? quality.cold_p90_pct : quality.p90_pct;
   return p90_pct / 100 / 1.645;
 }

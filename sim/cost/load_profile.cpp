@@ -32,6 +32,30 @@ void bind_paths(Fields& f, const std::string& key, std::map<std::string, Path>& 
   });
 }
 
+template <class Path>
+ResidualTable* table_of(std::map<std::string, Path>& paths, const std::string& name) {
+  const auto found = paths.find(name);
+  return found == paths.end() ? nullptr : &found->second.residuals;
+}
+
+/// Attaches every table to its path.
+void bind_all_residuals(Fields& f, Profile& profile) {
+  f.list("residuals", Need::optional, "smooth corrections, one table per path", [&](Fields& item, std::size_t) {
+    std::string section = "dense_gemm", name;
+    ResidualTable table;
+    bind_residuals(item, section, name, table);
+    if (item.describing() || name.empty()) return;
+    ResidualTable* into = section == "dense_gemm"         ? table_of(profile.dense_gemm, name)
+                          : section == "moe"              ? table_of(profile.moe, name)
+                          : section == "attention_decode" ? table_of(profile.attention, name)
+                                                          : table_of(profile.elementwise, name);
+    if (into == nullptr)
+      item.error("path", fmt::format("no path `{}` in `{}`", name, section), "a table corrects a path of this profile");
+    else
+      *into = std::move(table);
+  });
+}
+
 /// The GPU's file, or "" when there is none.
 std::string gpu_file(const std::string& profile_file, const std::string& gpu) {
   namespace fs = std::filesystem;
@@ -57,6 +81,14 @@ void bind_profile(Fields& f, Profile& profile, std::string& gpu) {
   bind_paths(f, "attention_decode", profile.attention, "decode attention cores, GQA and MLA", bind_attention);
   bind_paths(f, "elementwise_and_state", profile.elementwise, "casts, norms, state updates, batched products",
              bind_elementwise);
+  bind_all_residuals(f, profile);
+  f.list("inputs", Need::optional, "measurement files that were fitted", [&](Fields& g, std::size_t) {
+    ProfileInput input;
+    g.text("file", input.file, Need::required, "name in the folder");
+    g.text("hash", input.hash, Need::required, "FNV-1a 64 of its bytes");
+    g.integer("rows", input.rows, Need::required, Range::not_negative(), "measurements");
+    profile.inputs.push_back(input);
+  });
   f.section("comm", Need::optional, "communication costs, by transport", [&](Fields& g) { bind_comm(g, profile.comm); });
 }
 

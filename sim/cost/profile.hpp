@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cost/gpu.hpp"
+#include "cost/residuals.hpp"
 
 namespace moe {
 
@@ -19,6 +20,7 @@ struct FitQuality {
   std::map<std::string, std::pair<double, double>> range;  ///< fitted range by size name: m, n, k, tokens, ...
   std::string source;         ///< where the numbers come from, in one sentence
   bool assumed = false;       ///< the errors above are an estimate: no measurement stands behind the path
+  std::vector<std::pair<double, double>> spread;  ///< [rows or sequences up to, deviation of ln(measured/predicted)]
 };
 
 struct GemmRegime {
@@ -35,6 +37,7 @@ struct DenseGemmPath {
   ComputeType compute = ComputeType::bf16;
   std::vector<std::string> includes;  ///< what the time contains besides the multiply: quantise, gap
   FitQuality quality;
+  ResidualTable residuals;
 };
 
 /// How many rows one M tile of the grouped GEMM holds (kernels.md 2): name and parameters.
@@ -53,6 +56,7 @@ struct MoePath {
   ComputeType compute = ComputeType::bf16;
   std::vector<std::string> includes;  ///< topk, permute, quantise, activation, finalise, gap
   FitQuality quality;
+  ResidualTable residuals;
 };
 
 struct AttentionPath {
@@ -62,6 +66,7 @@ struct AttentionPath {
   std::string split_rule;     ///< empty: kernels.md 2; else a named rule of the stack's kernel
   std::vector<std::string> includes;
   FitQuality quality;
+  ResidualTable residuals;
 };
 
 /// t = t0 + smax(c x, bytes / rate; p): casts, norms, copies, state updates, batched products.
@@ -71,6 +76,7 @@ struct ElementwisePath {
   std::string bytes_of;       ///< what the bytes are
   std::vector<std::string> includes;
   FitQuality quality;
+  ResidualTable residuals;
 };
 
 /// Communication constants of this GPU type for one transport (cost/collective.hpp: nvlink, nvlink_pair, p2p, p2p_pair,
@@ -102,10 +108,17 @@ struct CommCost {
   FitQuality quality;
 };
 
+/// A measurement file that the fit read.
+struct ProfileInput {
+  std::string file, hash;
+  int rows = 0;
+};
+
 struct Profile {
   std::string name;           ///< file name without .yaml
   GpuSpec gpu;
   std::vector<std::string> provenance;
+  std::vector<ProfileInput> inputs;
   std::map<std::string, DenseGemmPath> dense_gemm;
   std::map<std::string, MoePath> moe;
   std::map<std::string, AttentionPath> attention;    ///< gqa and mla cores

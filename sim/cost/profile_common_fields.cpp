@@ -58,6 +58,12 @@ void bind_common(Fields& f, std::vector<std::string>& includes, FitQuality& qual
              "the same on rows whose data came from DRAM");
   bind_error(f, "assumed_err_pct", quality.median_pct, quality.p90_pct,
              "an estimate of the error where no held-out measurement exists");
+  f.list("spread", Need::optional, "deviation of ln(measured/predicted) by rows or sequences", [&](Fields& g, std::size_t) {
+    double up_to = 0, sigma = 0;
+    g.number("up_to", up_to, Need::required, Range::positive(), "rows, tokens or sequences; ascending");
+    g.number("sigma", sigma, Need::required, Range::not_negative(), "standard deviation");
+    quality.spread.emplace_back(up_to, sigma);
+  });
   f.text("source", quality.source, Need::optional, "where the numbers come from");
   if (f.describing()) return;
   quality.assumed = f.has("assumed_err_pct");

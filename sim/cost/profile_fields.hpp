@@ -23,6 +23,9 @@ void bind_elementwise(Fields& f, ElementwisePath& path);
 /// Keys that all kinds share: includes, range (with these size names), errors, source.
 void bind_common(Fields& f, std::vector<std::string>& includes, FitQuality& quality,
                  const std::vector<std::string>& sizes);
+/// One entry of `residuals`: the table of one path (cost/residuals.hpp). `points` is a text, for speed and size:
+/// per point the axes and 1000 ln(measured/model), blanks between, `;` after each point.
+void bind_residuals(Fields& f, std::string& section, std::string& path, ResidualTable& table);
 /// `tile_rule: [mrl, 0.9]`: a kind and its numbers (cost/compute.hpp, tile_rows).
 void bind_tile_rule(Fields& f, TileRule& rule);
 

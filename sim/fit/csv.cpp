@@ -50,8 +50,8 @@ bool CsvFile::next() {
     if (row.empty() || row == "\r") continue;
     split(row);
     if (cells_.size() == header_.size()) return true;
-    out_.error(fmt::format("{} cells, the header has {}", cells_.size(), header_.size()), {file_, line_, 1, 1}, "",
-               "one cell per column; names hold no comma");
+    out_.error(fmt::format("{} cells, the header has {}", cells_.size(), header_.size()),
+               {file_, line_, 1, 1}, "", "one cell per column; names hold no comma");
   }
   return false;
 }
@@ -67,7 +67,8 @@ double CsvFile::number(int column) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{} && end == text.data() + text.size() && std::isfinite(value)) return value;
-  out_.error(fmt::format("`{}` is not a number", text), place(column), header_[static_cast<std::size_t>(column)]);
+  out_.error(fmt::format("`{}` is not a number", text), place(column),
+             header_[static_cast<std::size_t>(column)]);
   return 0;
 }
 

@@ -18,7 +18,8 @@ class CsvFile {
   const std::vector<std::string>& header() const { return header_; }
   /// Position of a column, -1 when absent.
   int column(std::string_view name) const;
-  /// Goes to the next row that is not empty. A row with another number of cells than the header is reported, skipped.
+  /// Goes to the next row that is not empty. A row with another number of cells than the header is reported,
+  /// skipped.
   bool next();
   std::string_view cell(int column) const { return cells_[static_cast<std::size_t>(column)]; }
   int line() const { return line_; }

@@ -1,4 +1,4 @@
-// The shipped profile with the GPU constants that the reference predictions were made with.
+// The profile of the prototype fit with the GPU constants that the reference predictions were made with.
 #pragma once
 #include "catch.hpp"
 #include "cost/load_profile.hpp"
@@ -6,7 +6,7 @@
 inline moe::Profile rtx_pro_6000() {
   moe::Diagnostics out;
   moe::Profile profile =
-      moe::load_profile(std::string(MOE_SIM_SOURCE_DIR) + "/calibration/profiles/rtx-pro-6000.yaml", out);
+      moe::load_profile(std::string(MOE_SIM_SOURCE_DIR) + "/tests/data/profiles/prototype.yaml", out);
   INFO(out.render());
   REQUIRE_FALSE(out.has_errors());
   profile.gpu.sm = 188;
