@@ -15,9 +15,10 @@ struct Experts {
   std::string path_name;
   Router router;
   std::vector<Source> sources;  ///< where the tokens come from, by data-parallel group
+  ExpertMap contiguous;         ///< where experts sit without a balanced placement; filled when first needed
   Recipe stages;                ///< top-k, permute, first GEMM, second GEMM; costs of the layer at hand
 };
-inline constexpr std::size_t kFirstGemm = 2;
+inline constexpr std::size_t kFirstGemm = 2, kStages = 4;
 
 /// Finds the kernel path and prepares the router. `variant` tells micro-batches apart.
 Experts prepare_experts(const Case& c, const Mlp& mlp, int step, int variant, std::vector<Source> sources);
