@@ -159,7 +159,7 @@ void Step::write(int s, int micro, const std::vector<const Recipe*>& by_group, i
 }
 
 void Step::write_item(int s, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer) {
-  const std::vector<int> ranks = writer_.stage_ranks(s);
+  const std::vector<int>& ranks = writer_.stage_ranks(s);
   switch ((*by_group[0])[k].what) {
     case Item::What::kernel:
       for (const int r : ranks)

@@ -1,5 +1,6 @@
 // Where ranks of a stage meet: collectives, routed experts, and tokens that travel between groups.
 #include <algorithm>
+#include <array>
 #include "lower/step.hpp"
 
 namespace moe {
@@ -29,21 +30,29 @@ std::vector<Members> members_of(Scope scope, const Layout& l) {
 
 }  // namespace
 
-void Step::collective(int s, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer) {
-  const std::vector<Members> all = members_of((*by_group[0])[k].scope, layout_);
-  std::vector<std::vector<int>> gpus(all.size());
-  for (std::size_t i = 0; i < all.size(); ++i)
-    for (const auto& [g, t] : all[i]) gpus[i].push_back(case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(s, g, t))]);
+const Step::Meeting& Step::meeting(Scope scope, int s) {
+  const auto [found, is_new] = meetings_.try_emplace({scope, s});
+  Meeting& m = found->second;
+  if (!is_new) return m;
   const bool folded = writer_.folded();
   const int first_rank = s * (folded ? 1 : layout_.ranks_per_stage());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    std::vector<int> played;
-    for (const auto& [g, t] : all[i])
-      if (!folded || (g == 0 && t == 0)) played.push_back(first_rank + (folded ? 0 : g * layout_.tp + t));
-    if (played.empty()) continue;  // folded: the first group stands for all
-    const auto group = static_cast<std::size_t>(folded ? 0 : all[i][0].first);
-    writer_.collective(played, gpus, i, micro, (*by_group[group])[k], layer);
+  for (const Members& members : members_of(scope, layout_)) {
+    m.gpus.emplace_back();
+    m.played.emplace_back();
+    m.group.push_back(static_cast<std::size_t>(folded ? 0 : members[0].first));
+    for (const auto& [g, t] : members) {
+      m.gpus.back().push_back(case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(s, g, t))]);
+      if (!folded || (g == 0 && t == 0)) m.played.back().push_back(first_rank + (folded ? 0 : g * layout_.tp + t));
+    }
   }
+  return m;
+}
+
+void Step::collective(int s, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer) {
+  const Meeting& m = meeting((*by_group[0])[k].scope, s);
+  for (std::size_t i = 0; i < m.gpus.size(); ++i)
+    if (!m.played[i].empty())  // folded: the first group stands for all
+      writer_.collective(m.played[i], m.gpus, i, micro, (*by_group[m.group[i]])[k], layer);
 }
 
 Experts& Step::experts(int micro, int group) {
@@ -63,7 +72,7 @@ Experts& Step::experts(int micro, int group) {
 }
 
 void Step::routed(int s, int micro, int layer) {
-  const std::vector<int> ranks = writer_.stage_ranks(s);
+  const std::vector<int>& ranks = writer_.stage_ranks(s);
   if (layout_.experts_across_groups) return routed_across(micro, ranks, layer);
   for (int g = 0; g < groups_played(); ++g) {
     std::vector<int> mine;
@@ -90,21 +99,23 @@ void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e,
     return;
   }
   const RankLoads loads = route(case_, e, layer, sets);
-  std::vector<Recipe> by_set;
+  std::vector<std::array<KernelCost, kStages>> by_set(static_cast<std::size_t>(sets));
   std::size_t slowest = 0;
   double most = -1;
-  for (int set = 0; set < sets; ++set) {
-    const auto at = static_cast<std::size_t>(set);
-    active_ += static_cast<double>(loads.touched(set)) / sets;
-    cost_stages(case_, gpu_, e, layout_, loads.rows[at], rows_of(micro), loads.tokens_here[at]);
+  for (std::size_t set = 0; set < by_set.size(); ++set) {
+    active_ += static_cast<double>(loads.touched(static_cast<int>(set))) / sets;
+    cost_stages(case_, gpu_, e, layout_, loads.rows[set], rows_of(micro), loads.tokens_here[set]);
     double sum = 0;
-    for (const Item& item : e.stages) sum += item.cost.time_us;
-    if (sum > most) slowest = at, most = sum;
-    by_set.push_back(e.stages);
+    for (std::size_t k = 0; k < kStages; ++k) sum += (by_set[set][k] = e.stages[k].cost).time_us;
+    if (sum > most) slowest = set, most = sum;
   }
   // Folded: the slowest set stands for all, since the ranks meet again in the all-reduce.
-  for (const int r : ranks)
-    play_experts(r, micro, by_set[writer_.folded() ? slowest : static_cast<std::size_t>(layout_.expert_set(0, writer_.played()[static_cast<std::size_t>(r)].lane))], layer);
+  for (const int r : ranks) {
+    const int lane = writer_.played()[static_cast<std::size_t>(r)].lane;
+    const auto& costs = by_set[writer_.folded() ? slowest : static_cast<std::size_t>(layout_.expert_set(0, lane))];
+    for (std::size_t k = 0; k < kStages; ++k) e.stages[k].cost = costs[k];
+    play_experts(r, micro, e.stages, layer);
+  }
 }
 
 void Step::routed_across(int micro, const std::vector<int>& ranks, int layer) {
@@ -135,7 +146,7 @@ void Step::exchange_tokens(int s, int micro, bool back, int layer) {
     return write(s, micro, std::vector<const Recipe*>(static_cast<std::size_t>(groups_played()), &recipe), layer);
   }
   item.category = Category::all_to_all;
-  const std::vector<int> ranks = writer_.stage_ranks(s);
+  const std::vector<int>& ranks = writer_.stage_ranks(s);
   std::vector<std::vector<double>> bytes(ranks.size(), std::vector<double>(ranks.size(), 0.0));
   for (std::size_t i = 0; i < ranks.size(); ++i)
     for (std::size_t j = 0; j < ranks.size(); ++j) {

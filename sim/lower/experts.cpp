@@ -51,14 +51,16 @@ Experts prepare_experts(const Case& c, const Mlp& mlp, int step, RoutingVariant 
   for (const Source& s : sources) tokens += s.tokens, padding += s.padding;
   Router router(routing, router_shape(mlp), tokens, padding);
   router.start_step(step);
-  return {&mlp, with_stack(path, c.stack), name, std::move(router), std::move(sources), stages_of(path, name)};
+  return {&mlp, with_stack(path, c.stack), name, std::move(router), std::move(sources), {}, stages_of(path, name)};
 }
 
 RankLoads route(const Case& c, Experts& e, int layer, int sets) {
   const Placement& placement = c.experiment.placement;
-  const bool balanced = placement.kind == Placement::Kind::balanced;
-  const std::vector<double> load = balanced ? e.router.expected_load(layer) : std::vector<double>(static_cast<std::size_t>(e.mlp->experts), 1.0);
-  return e.router.draw(layer, e.sources, place_experts(placement, sets, load));
+  if (placement.kind == Placement::Kind::balanced)
+    return e.router.draw(layer, e.sources, place_experts(placement, sets, e.router.expected_load(layer)));
+  if (e.contiguous.ranks() != sets)
+    e.contiguous = place_experts(placement, sets, std::vector<double>(static_cast<std::size_t>(e.mlp->experts), 1.0));
+  return e.router.draw(layer, e.sources, e.contiguous);
 }
 
 void cost_stages(const Case& c, const GpuSpec& gpu, Experts& e, const Layout& layout, const std::vector<int>& rows,

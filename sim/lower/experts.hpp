@@ -15,9 +15,10 @@ struct Experts {
   std::string path_name;
   Router router;
   std::vector<Source> sources;  ///< where the tokens come from, by data-parallel group
+  ExpertMap contiguous;         ///< where experts sit without a balanced placement; filled when first needed
   Recipe stages;                ///< top-k, permute, first GEMM, second GEMM; costs of the layer at hand
 };
-inline constexpr std::size_t kFirstGemm = 2;
+inline constexpr std::size_t kFirstGemm = 2, kStages = 4;
 
 /// What sets the routing of a pass apart: micro-batches and draft passes draw their own; tokens of one sequence are alike.
 struct RoutingVariant {

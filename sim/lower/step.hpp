@@ -41,6 +41,12 @@ class Step {
   void routed(int stage, int micro, int layer);
   void routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer);
   void play_experts(int rank, int micro, const Recipe& stages, int layer);
+  /// The groups of a collective on one stage: GPUs in ring order and ranks that are played.
+  struct Meeting {
+    std::vector<std::vector<int>> gpus, played;
+    std::vector<std::size_t> group;  ///< data-parallel group whose recipe is meant
+  };
+  const Meeting& meeting(Scope scope, int stage);
   void routed_across(int micro, const std::vector<int>& ranks, int layer);
   void exchange_tokens(int stage, int micro, bool back, int layer);
   void launch(int stage, int micro, const char* name, double us, int layer);
@@ -74,6 +80,7 @@ class Step {
   int moe_layers_ = 0;
   std::map<std::tuple<int, int, int, int, int>, Recipe> recipes_;
   std::map<std::tuple<int, int, int>, Experts> experts_;
+  std::map<std::pair<Scope, int>, Meeting> meetings_;
 };
 
 }  // namespace moe

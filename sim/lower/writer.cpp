@@ -41,20 +41,15 @@ bool Writer::identical_ranks() const {
 void Writer::play_ranks() {
   folded_ = options_.fold && layout_.ranks_per_stage() > 1 && identical_ranks();
   const auto& speeds = case_.machine->gpu_speed;
+  by_stage_.resize(static_cast<std::size_t>(layout_.pp));
   for (int s = 0; s < layout_.pp; ++s)
     for (int g = 0; g < (folded_ ? 1 : layout_.dp); ++g)
       for (int t = 0; t < (folded_ ? 1 : layout_.tp); ++t) {
         const int gpu = case_.experiment.gpus[static_cast<std::size_t>(layout_.rank(s, g, t))];
         const bool given = static_cast<std::size_t>(gpu) < speeds.size();
+        by_stage_[static_cast<std::size_t>(s)].push_back(static_cast<int>(played_.size()));
         played_.push_back({s, g, t, gpu, given ? speeds[static_cast<std::size_t>(gpu)] : 1.0});
       }
-}
-
-std::vector<int> Writer::stage_ranks(int stage) const {
-  std::vector<int> out;
-  for (std::size_t i = 0; i < played_.size(); ++i)
-    if (played_[i].stage == stage) out.push_back(static_cast<int>(i));
-  return out;
 }
 
 int Writer::label_of(const Item& item) {

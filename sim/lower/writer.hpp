@@ -29,12 +29,13 @@ class Writer {
   const std::vector<Played>& played() const { return played_; }
   bool folded() const { return folded_; }
   /// Positions in played() of one stage.
-  std::vector<int> stage_ranks(int stage) const;
+  const std::vector<int>& stage_ranks(int stage) const { return by_stage_[static_cast<std::size_t>(stage)]; }
 
   /// One kernel on one rank. `time_us` replaces the item's cost where it is given.
   void kernel(int rank, int micro, const Item& item, int layer, double time_us = -1);
   /// A collective among ranks of one stage: `members` are the played ones, `groups[which]` all of them in ring order.
-  /// The other groups run the same collective at the same time; where they share links, it takes longer.
+  /// The other groups run the same collective at the same time; where they share links, it takes longer. `groups` must
+  /// outlive the writer: it is remembered by its address.
   void collective(const std::vector<int>& members, const std::vector<std::vector<int>>& groups, std::size_t which, int micro,
                   const Item& item, int layer);
   /// Bytes that travel between played ranks, all at once: bytes[i][j] from members[i] to members[j]. Every rank spends
@@ -103,6 +104,7 @@ class Writer {
   bool folded_ = false;
   std::optional<Category> booked_;
   std::vector<Played> played_;
+  std::vector<std::vector<int>> by_stage_;
   std::vector<Chain> chains_;
   std::vector<OpId> turn_;           ///< by rank: last op of the micro-batch that had its turn
   std::vector<OpFacts> facts_;
@@ -110,7 +112,7 @@ class Writer {
   std::map<std::string, int> use_numbers_;
   std::map<std::vector<int>, Communicator> communicators_;
   std::map<std::tuple<const Communicator*, int, double>, CollectiveCost> collectives_;
-  std::map<std::tuple<std::vector<std::vector<int>>, int, double>, std::vector<double>> slowdowns_;
+  std::map<std::tuple<const std::vector<std::vector<int>>*, int, double>, std::vector<double>> slowdowns_;
   double shared_us_ = 0;            ///< what sharing links with other groups' collectives cost a token's pass
   std::vector<double> link_bytes_;
   std::size_t last_round_ = 0;

@@ -38,7 +38,7 @@ const CollectiveCost& Writer::cost_of(const Communicator& comm, const Item& item
 }
 
 const std::vector<double>& Writer::slowdown(const std::vector<std::vector<int>>& groups, const Item& item) {
-  const auto key = std::make_tuple(groups, static_cast<int>(item.op), item.bytes);
+  const auto key = std::make_tuple(&groups, static_cast<int>(item.op), item.bytes);
   const auto found = slowdowns_.find(key);
   if (found != slowdowns_.end()) return found->second;
   std::vector<double> out(groups.size(), 1.0);
@@ -121,7 +121,7 @@ void Writer::hand_off(int from_stage, int micro, double bytes) {
   Item item;
   item.name = "hand-off";
   item.category = Category::pipeline;
-  const std::vector<int> senders = stage_ranks(from_stage), receivers = stage_ranks(from_stage + 1);
+  const std::vector<int>&senders = stage_ranks(from_stage), &receivers = stage_ranks(from_stage + 1);
   const int groups = layout_.dp, lanes = layout_.tp;
   for (const int r : senders) append(r, micro, kMain, item, (comm_cost_.t_base_us + case_.stack.comm.pipeline_us) / faster(item.category), -1);
   std::vector<OpId> arrived;

@@ -86,7 +86,7 @@ void add_step(const Case& c, Lowered l, Result& r, bool first, bool detail) {
     r.breakdown_ms[i] += to_ms(path.work[i] + path.sharing[i]);
   r.steps_ms.push_back(to_ms(step));
   const bool shares = t.solves > 0;  // without flows both models are the same
-  if (shares) {
+  if (shares && detail) {
     const Timeline alone = run(l.program, l.resources, Sharing::alone);
     r.contention_ms += to_ms(step - (alone.makespan - step_start(l, alone)));
   }

@@ -59,10 +59,14 @@ TEST_CASE("the shared expert on a second stream overlaps the journey of routed t
 }
 
 TEST_CASE("a cast over a foreign buffer costs its bytes on every layer", "[analytic]") {
-  // 1.48 GB per call over 78 layers at 0.9478 of 1.792 TB/s (vllm-0.24.0/cast_fp8): 68.0 ms.
+  // 1.48 GB per call over 78 layers, at the fitted share of 1.792 TB/s.
   const Result r = simulate("plan-glm-5-nvfp4-tp8", {{"stack.extra_cast.bytes", "1.48 GB"}, {"batch.sequences", "1"}});
   const Result plain = simulate("plan-glm-5-nvfp4-tp8", {{"batch.sequences", "1"}});
-  CHECK(part(r, Category::cast) - part(plain, Category::cast) == Approx(78 * 1.48e9 / (0.9478 * 1.792e12) * 1e3).epsilon(0.01));
+  Diagnostics warnings;
+  const Case c = load_case(test::experiment("plan-glm-5-nvfp4-tp8"), {}, warnings);
+  const ElementwisePath& path = c.profile.elementwise.at(c.stack.path("cast", "any"));
+  CHECK(part(r, Category::cast) - part(plain, Category::cast) ==
+        Approx(78 * (1.48e9 / (path.dram_eff * 1.792e12) * 1e3 + path.t0_us * 1e-3)).epsilon(0.01));
 }
 
 TEST_CASE("direct traffic switched off makes all-reduces bounce through host memory", "[analytic]") {

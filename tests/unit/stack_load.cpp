@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include "catch.hpp"
-#include "cost/load_profile.hpp"
 #include "experiment/files.hpp"
 #include "repository.hpp"
 
@@ -107,24 +106,13 @@ TEST_CASE("the extra cast runs in all, MoE or dense layers", "[unit]") {
         Texts{"7:35 unknown value `mo` for `layers`"});
 }
 
-TEST_CASE("every stack of the repository is read without errors and names paths that a profile has",
-          "[unit]") {
+TEST_CASE("every stack of the repository is read without errors and says where its facts come from", "[unit]") {
   Diagnostics found;
-  const Profile p = load_profile(test::root() + "/calibration/profiles/rtx-pro-6000.yaml", found);
   const auto names = data_names(kStacks, test::root() + "/x.yaml");
   REQUIRE(names.size() >= 4);
   for (const std::string& name : names) {
     INFO(name);
-    const Stack s = load_stack(test::root() + "/calibration/stacks/" + name + ".yaml", found);
-    CHECK_FALSE(s.sources.empty());
-    for (const auto& [op, by_format] : s.kernels)
-      for (const auto& [format, path] : by_format) {
-        INFO(op << " " << format << " " << path);
-        const bool known = p.dense_gemm.count(path) + p.moe.count(path) + p.attention.count(path) +
-                               p.elementwise.count(path) >
-                           0;
-        CHECK(known);
-      }
+    CHECK_FALSE(load_stack(test::root() + "/calibration/stacks/" + name + ".yaml", found).sources.empty());
   }
   INFO(found.render());
   CHECK(found.all().empty());
