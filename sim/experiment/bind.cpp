@@ -6,6 +6,7 @@
 
 #include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
+#include "experiment/speculation.hpp"
 
 namespace moe {
 namespace {
@@ -148,6 +149,7 @@ void bind_experiment(Fields& f, Experiment& e) {
   bind_gpus(f, e);
   bind_batch(f, e);
   bind_routing(f, e.routing);
+  bind_speculation(f, e.speculation);
   bind_placement(f, e.placement, e.plan);
   f.integer("steps", e.steps, Need::optional, Range::between(1, 10000), "steps to simulate with fresh routing");
   if (e.routing.temporal > 0 && e.steps == 1 && !f.describing())

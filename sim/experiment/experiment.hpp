@@ -16,6 +16,7 @@
 #include "workload/batch.hpp"
 #include "workload/placement.hpp"
 #include "workload/routing.hpp"
+#include "workload/speculation.hpp"
 
 namespace moe {
 
@@ -53,6 +54,7 @@ struct Experiment {
   Plan plan;
   Batch batch;
   Routing routing;
+  Speculation speculation;
   Placement placement;
   int steps = 1;              ///< steps to simulate, with fresh routing draws
   double memory_fraction = 0; ///< 0: the stack's
@@ -65,6 +67,18 @@ struct Experiment {
 /// `--set key=value` and what-ifs: dotted experiment keys with their new text.
 using Overrides = std::vector<std::pair<std::string, std::string>>;
 
+/// What drafts tokens: an MTP layer, a draft head or a model of its own, as a model of few layers.
+struct Draft {
+  Model model;
+  std::size_t checkpoint = 0;
+  int copies = 1;                 ///< layers of which one is used per pass (MTP modules): held in memory
+  int fused_states = 0;           ///< states of width `target hidden` joined by a projection: MTP 2, EAGLE-3 3
+  bool fused_each_pass = false;   ///< MTP: in every pass; EAGLE-3: once per step
+  bool own_embedding = false, own_head = false;
+  std::string target;             ///< model it was made for; "": any
+  const Checkpoint& weights() const { return model.checkpoints[checkpoint]; }
+};
+
 /// An experiment with everything it names, and where it all came from.
 struct Case {
   Experiment experiment;
@@ -74,6 +88,7 @@ struct Case {
   std::shared_ptr<const Routes> routes; ///< of *machine
   Profile profile;
   Stack stack;
+  std::shared_ptr<const Draft> draft;   ///< null: no speculation, or none that runs on the GPU
   Overrides overrides;                  ///< that were applied to the file
   std::vector<FieldInfo> resolved;      ///< every experiment key with its value
   std::vector<std::pair<std::string, std::string>> files;  ///< path and hash of every file read

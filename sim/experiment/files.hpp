@@ -11,6 +11,8 @@ namespace moe {
 
 /// Data folders by what they hold.
 inline constexpr const char* kModels = "models";
+inline constexpr const char* kDrafts = "models/drafts";
+inline constexpr const char* kAcceptance = "calibration/acceptance";
 inline constexpr const char* kTopologies = "topologies";
 inline constexpr const char* kGpus = "calibration/gpus";
 inline constexpr const char* kProfiles = "calibration/profiles";

@@ -10,6 +10,7 @@
 #include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/files.hpp"
+#include "experiment/speculation.hpp"
 #include "machine/load.hpp"
 #include "model/load.hpp"
 #include "stack/load.hpp"
@@ -30,6 +31,7 @@ class Loader {
     read_machine();
     read_profile();
     read_stack();
+    if (!out_.has_errors()) load_speculation(case_, [this](const std::string& key) { return place(key); }, out_);
     if (!out_.has_errors()) check_plan();
     return std::move(case_);
   }

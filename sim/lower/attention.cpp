@@ -12,8 +12,18 @@ namespace {
 double kv_element_bytes(const Cook& c) { return c.inputs().experiment.kv_dtype == KvDtype::fp8 ? 1 : 2; }
 
 /// Tokens that the core of one rank reads: the cached ones and the step's own, split by token over the dcp ranks.
-double context_read(const Cook& c, double limit) { return (c.batch().mean_capped(limit) + 1) / c.layout().dcp; }
-double longest_read(const Cook& c, double limit) { return (std::min(c.batch().max_context(), limit) + 1) / c.layout().dcp; }
+/// Read once per sequence, however many of its tokens ask.
+double context_read(const Cook& c, double limit) { return (c.batch().mean_capped(limit) + c.queries()) / c.layout().dcp; }
+double longest_read(const Cook& c, double limit) { return (std::min(c.batch().max_context(), limit) + c.queries()) / c.layout().dcp; }
+
+/// Queries of one sequence share its cache; they fill the rows of a tile instead of reading it again.
+AttentionShape shape_of(const Cook& c, double context) {
+  AttentionShape s;
+  s.sequences = c.batch().sequences;
+  s.queries = c.queries();
+  s.context = context;
+  return s;
+}
 
 /// Decode context parallel: every rank attends with the queries of the whole dcp group over its part of the tokens.
 /// Before the core the queries are gathered, after it the partial outputs are merged by their log-sum-exp.
@@ -43,9 +53,9 @@ void cook_indexer(Cook& c, const Attention& a) {
   c.elementwise("indexer quantise", "", 3 * c.rows() * (d.heads + 1) * d.head_dim);
   c.elementwise("index cache write", "kv_write", 3 * c.rows() * d.head_dim);
   // 128 values in FP8 and one fp32 scale per cached token.
-  c.other("indexer logits", "indexer_logits", "any", Category::attention, 0, b * context * (d.head_dim + 4 + 4), kCold, true);
+  c.other("indexer logits", "indexer_logits", "any", Category::attention, 0, b * context * (d.head_dim + 4 + 4 * c.queries()), kCold, true);
   // A radix select reads 32-bit logits once per 8 bits.
-  c.other("indexer top-k", "indexer_topk", "any", Category::attention, 0, 4 * b * context * 4, kInL2, true);
+  c.other("indexer top-k", "indexer_topk", "any", Category::attention, 0, 4 * b * c.queries() * context * 4, kInL2, true);
   // Every rank keeps its own best; value and position of each go round.
   c.collective("all-gather top-k", Category::all_gather, CollectiveOp::all_gather, Scope::context,
                c.rows() * d.topk * 8 * c.layout().dcp);
@@ -55,9 +65,7 @@ void cook_indexer(Cook& c, const Attention& a) {
 /// rotary part in bf16: 656 B for 512 + 64.
 void cook_sparse_core(Cook& c, const Attention& a) {
   const bool fp8 = c.inputs().experiment.kv_dtype == KvDtype::fp8;
-  AttentionShape s;
-  s.sequences = c.batch().sequences;
-  s.context = context_read(c, a.dsa->topk - 1);
+  AttentionShape s = shape_of(c, context_read(c, a.dsa->topk - 1));
   s.heads = a.heads * c.layout().dcp / c.tp();
   s.head_dim = a.kv_lora_rank;
   s.score_dim = a.kv_lora_rank + a.qk_rope_head_dim;
@@ -74,9 +82,7 @@ void cook_absorb(Cook& c, const char* name, double heads, double rank, double di
 }
 
 void cook_mla_core(Cook& c, const Attention& a) {
-  AttentionShape s;
-  s.sequences = c.batch().sequences;
-  s.context = context_read(c, 1e18);
+  AttentionShape s = shape_of(c, context_read(c, 1e18));
   s.heads = a.heads * c.layout().dcp / c.tp();
   s.kv_heads = 1;
   s.head_dim = a.kv_lora_rank;
@@ -121,12 +127,10 @@ void cook_gqa(Cook& c, const Attention& a) {
   }
   if (a.rope) c.elementwise("rope", "rope", 4 * m * (heads + kv_heads) * d);
   c.elementwise("kv write", "kv_write", (2 + kv_element_bytes(c)) * m * 2 * kv_heads * d);
-  AttentionShape s;
   const double limit = a.window > 0 ? a.window - 1 : 1e18;
   const double group_heads = heads * c.layout().dcp;
   gather_queries(c, group_heads, d);
-  s.sequences = c.batch().sequences;
-  s.context = context_read(c, limit);
+  AttentionShape s = shape_of(c, context_read(c, limit));
   s.heads = group_heads;
   s.kv_heads = kv_heads;
   s.head_dim = d;
@@ -144,11 +148,13 @@ void cook_gdn(Cook& c, const Attention& a) {
   c.dense("in_proj qkvz", TensorClass::linattn_in, 2 * key + 2 * value, h, false);
   c.dense("in_proj b,a", TensorClass::linattn_small, 2 * a.v_heads / c.tp(), h, false);
   c.elementwise("split", "q_concat", 4 * m * (2 * key + value));
-  // Conv state of kernel - 1 taps read and written, input and output, 16 bit: 16 B per channel for 4 taps.
-  c.other("conv update", "gdn_conv", "any", Category::attention, 0, 4.0 * a.conv_kernel * b * (2 * key + value), kCold, false);
-  // fp32 state of every local value head, read and written.
+  // Conv state of kernel - 1 taps read and written once, input and output per token, 16 bit: 16 B per channel for 4 taps
+  // and one token.
+  const double q = c.queries();
+  c.other("conv update", "gdn_conv", "any", Category::attention, 0, 4.0 * (a.conv_kernel - 1 + q) * b * (2 * key + value), kCold, false);
+  // fp32 state of every local value head, read once and written after every token: a rejected draft must be undone.
   c.other("recurrent update", "gdn_recurrent", "any", Category::attention, 0,
-          2 * 4 * b * a.v_heads / c.tp() * a.k_head_dim * a.v_head_dim, kCold, false);
+          (1 + q) * 4 * b * a.v_heads / c.tp() * a.k_head_dim * a.v_head_dim, kCold, false);
   c.reduction("gated norm", "", value);
   c.dense("out_proj", TensorClass::linattn_out, h, value, false);
 }
@@ -174,17 +180,15 @@ void cook_dsv4(Cook& c, const Attention& a) {
     c.dense("indexer wq_b", TensorClass::indexer, a.index_heads * a.index_head_dim, a.q_lora_rank, true);
     c.dense("indexer weights", TensorClass::indexer_w, a.index_heads, h, true);
     c.dense("index compressor", TensorClass::compressor, 4 * a.index_head_dim, h, true);
-    c.other("indexer logits", "indexer_logits", "any", Category::attention, 0, b * seen * (a.index_head_dim + 4 + 4), kCold, true);
-    c.other("indexer top-k", "indexer_topk", "any", Category::attention, 0, 4 * b * seen * 4, kInL2, true);
+    c.other("indexer logits", "indexer_logits", "any", Category::attention, 0, b * seen * (a.index_head_dim + 4 + 4 * c.queries()), kCold, true);
+    c.other("indexer top-k", "indexer_topk", "any", Category::attention, 0, 4 * b * c.queries() * seen * 4, kInL2, true);
     tokens += std::min<double>(a.index_topk, seen);
     longest += std::min<double>(a.index_topk, longest_read(c, 1e18) / 4);
   } else if (a.compress_ratio > 0) {
     tokens += context_read(c, 1e18) / a.compress_ratio;
     longest += longest_read(c, 1e18) / a.compress_ratio;
   }
-  AttentionShape s;
-  s.sequences = b;
-  s.context = tokens;
+  AttentionShape s = shape_of(c, tokens);
   s.heads = heads;
   s.head_dim = dim;
   // FP8 rows: 448 values, a scale per 64 and one for the row, the rotary part in bf16 (584 B).

@@ -110,7 +110,7 @@ void Cook::collective(const char* name, Category category, CollectiveOp op, Scop
   item.op = op;
   item.scope = scope;
   item.bytes = bytes;
-  item.rows = batch_.sequences;
+  item.rows = batch_.sequences * shape_.queries;
   recipe_.push_back(std::move(item));
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lower/draft.hpp"
 #include "lower/step.hpp"
 
 namespace moe {
@@ -30,9 +31,23 @@ constexpr int kPipelineRounds = 3;
 
 Step::Step(const Case& c, const LowerOptions& o)
     : case_(c), layout_(layout_for(c)), gpu_(tweaked(c.profile.gpu, o.tweaks)),
-      writer_(c, gpu_, layout_, o), step_(o.step) {
+      own_writer_(std::make_unique<Writer>(c, gpu_, layout_, o)), writer_(*own_writer_), step_(o.step) {
+  const int batch = of_replica(c).sequences;
+  shape_.queries = shape_.head_tokens = c.experiment.speculation.queries(batch);
+  prepare_batches();
+  if (c.experiment.speculation.drafts(batch) > 0) drafter_ = std::make_unique<Drafter>(c, o, writer_, layout_, batch);
+}
+
+Step::Step(const Case& c, const LowerOptions& o, Writer& writer, const Layout& layout, const StepShape& shape)
+    : case_(c), layout_(layout), gpu_(tweaked(c.profile.gpu, o.tweaks)), shape_(shape), writer_(writer), step_(o.step) {
+  prepare_batches();
+}
+
+Step::~Step() = default;
+
+void Step::prepare_batches() {
   for (int m = 0; m < layout_.micro_batches; ++m) {
-    const Batch mine = slice(of_replica(c), m, layout_.micro_batches);
+    const Batch mine = slice(of_replica(case_), m, layout_.micro_batches);
     int most = 1;
     for (int g = 0; g < layout_.dp; ++g) {
       Batch b = slice(mine, g, layout_.dp);
@@ -42,13 +57,13 @@ Step::Step(const Case& c, const LowerOptions& o)
       batches_.push_back(b);
     }
     // All groups replay the graph of the largest one.
-    const int padded = c.stack.padded_rows(most);
+    const int tokens = most * static_cast<int>(shape_.queries), padded = case_.stack.padded_rows(tokens);
     beyond_capture_ = beyond_capture_ || padded == 0;
-    rows_.push_back(padded > 0 ? padded : most);
+    rows_.push_back(padded > 0 ? padded : tokens);
   }
 }
 
-bool Step::eager() const { return case_.stack.launch.mode == GraphMode::eager || beyond_capture_; }
+bool Step::eager() const { return case_.stack.launch.mode == GraphMode::eager || beyond_capture_ || uncaptured_; }
 
 Lowered Step::lower() {
   const int rounds = layout_.pp > 1 ? kPipelineRounds : 1;
@@ -86,6 +101,7 @@ void Step::stage(int s, int micro) {
     layer(s, micro, i);
   if (s + 1 < layout_.pp) return;
   write(s, micro, recipes(micro, {-2, 0, 0}, [](Cook& k) { cook_head(k); }), -1);
+  if (drafter_ != nullptr) drafter_->write(s, micro);
   // Halves of one batch are one step for the host; micro-batches of a pipeline are steps of their own.
   const bool ends_step = layout_.pp > 1 || micro + 1 == layout_.micro_batches;
   if (ends_step && !eager())
@@ -110,6 +126,18 @@ void Step::layer(int s, int micro, int i) {
         }), i);
 }
 
+void Step::draft_pass(int s, int micro, bool fuses, bool projects, bool captured) {
+  uncaptured_ = !captured;
+  if (eager())
+    for (const int r : writer_.stage_ranks(s)) writer_.host_sync(r, micro);
+  write(s, micro, recipes(micro, {-1, fuses, projects}, [&](Cook& k) {
+          cook_embedding(k);
+          if (fuses) cook_fusion(k, case_.draft->fused_states, projects);
+        }), -1);
+  for (int i = 0; i < static_cast<int>(case_.model.layers.size()); ++i) layer(s, micro, i);
+  write(s, micro, recipes(micro, {-2, 0, 0}, [](Cook& k) { cook_draft_head(k); }), -1);
+}
+
 template <class Body>
 std::vector<const Recipe*> Step::recipes(int micro, std::tuple<int, int, int> key, Body body) {
   std::vector<const Recipe*> out;
@@ -117,7 +145,7 @@ std::vector<const Recipe*> Step::recipes(int micro, std::tuple<int, int, int> ke
     const auto full = std::make_tuple(std::get<0>(key), std::get<1>(key), std::get<2>(key), micro, g);
     auto found = recipes_.find(full);
     if (found == recipes_.end()) {
-      Cook cook(case_, gpu_, layout_, batch(micro, g), rows_of(micro));
+      Cook cook(case_, gpu_, layout_, batch(micro, g), pass_shape(micro));
       body(cook);
       found = recipes_.emplace(full, cook.take()).first;
     }
@@ -161,8 +189,10 @@ std::vector<std::string> Step::warnings() const {
   for (std::size_t m = 0; m < rows_.size(); ++m) {
     int most = 0;
     for (int g = 0; g < layout_.dp; ++g) most = std::max(most, batch(static_cast<int>(m), g).sequences);
-    if (rows_[m] == most) continue;
-    out.push_back(fmt::format("a batch of {} is padded to the captured graph of {} rows", most, rows_[m]));
+    const int tokens = most * static_cast<int>(shape_.queries);
+    if (rows_[m] == tokens) continue;
+    out.push_back(fmt::format("a batch of {}{} is padded to the captured graph of {} rows", most,
+                              tokens > most ? fmt::format(" with {} tokens each", shape_.queries) : "", rows_[m]));
     break;
   }
   for (std::size_t i = 0; i < real_.size(); ++i)

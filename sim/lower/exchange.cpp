@@ -62,12 +62,13 @@ Experts& Step::experts(int micro, int group) {
   std::vector<Source> sources;
   for (int g = 0; g < layout_.dp; ++g) {
     if (!layout_.experts_across_groups && g != group) continue;
-    const int real = real_[static_cast<std::size_t>(micro * layout_.dp + g)];
+    const int real = real_[static_cast<std::size_t>(micro * layout_.dp + g)] * static_cast<int>(shape_.queries);
     sources.push_back({real, rows_[static_cast<std::size_t>(micro)] - real});
   }
   // Groups that never meet draw alike: one of them stands for the others.
   const Mlp& mlp = case_.model.mlp[static_cast<std::size_t>(mlp_)];
-  return experts_.emplace(key, prepare_experts(case_, mlp, step_, micro, std::move(sources))).first->second;
+  return experts_.emplace(key, prepare_experts(case_, mlp, step_, {micro + shape_.seed, static_cast<int>(shape_.queries)}, std::move(sources)))
+      .first->second;
 }
 
 void Step::routed(int s, int micro, int layer) {

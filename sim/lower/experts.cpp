@@ -39,12 +39,14 @@ Recipe stages_of(const MoePath& path, const std::string& path_name) {
 
 }  // namespace
 
-Experts prepare_experts(const Case& c, const Mlp& mlp, int step, int variant, std::vector<Source> sources) {
+Experts prepare_experts(const Case& c, const Mlp& mlp, int step, RoutingVariant variant, std::vector<Source> sources) {
   const auto format = c.weights().format[static_cast<std::size_t>(TensorClass::routed_experts)];
   std::string name;
   const MoePath& path = kernel_path(c, c.profile.moe, "moe", "experts", kernel_format(format), name);
   Routing routing = c.experiment.routing;
-  routing.seed += 0x51ed2701ULL * static_cast<std::uint64_t>(variant);
+  routing.seed += 0x51ed2701ULL * static_cast<std::uint64_t>(variant.number);
+  routing.tokens_per_sequence = variant.tokens_per_sequence;
+  routing.token_overlap = c.experiment.speculation.token_overlap;
   int tokens = 0, padding = 0;
   for (const Source& s : sources) tokens += s.tokens, padding += s.padding;
   Router router(routing, router_shape(mlp), tokens, padding);

@@ -20,8 +20,14 @@ struct Experts {
 };
 inline constexpr std::size_t kFirstGemm = 2, kStages = 4;
 
-/// Finds the kernel path and prepares the router. `variant` tells micro-batches apart.
-Experts prepare_experts(const Case& c, const Mlp& mlp, int step, int variant, std::vector<Source> sources);
+/// What sets the routing of a pass apart: micro-batches and draft passes draw their own; tokens of one sequence are alike.
+struct RoutingVariant {
+  int number = 0;
+  int tokens_per_sequence = 1;
+};
+
+/// Finds the kernel path and prepares the router.
+Experts prepare_experts(const Case& c, const Mlp& mlp, int step, RoutingVariant variant, std::vector<Source> sources);
 
 /// The routing of one layer by expert set, with the experiment's placement of experts.
 RankLoads route(const Case& c, Experts& e, int layer, int sets);

@@ -54,17 +54,40 @@ void cook_embedding(Cook& c) {
   if (c.inputs().stack.comm.embedding_all_reduce) c.all_reduce("all-reduce embedding");
 }
 
-void cook_head(Cook& c) {
+namespace {
+
+void cook_logits(Cook& c) {
   const Model& model = c.inputs().model;
-  const double b = c.batch().sequences, vocab = model.vocab;
+  const double rows = c.head_rows(), vocab = model.vocab;
   c.reduction("final norm", "add_norm", model.hidden);
-  c.dense("lm_head", TensorClass::lm_head, vocab / c.tp(), model.hidden, false, Category::lm_head, b);
-  c.collective("all-gather logits", Category::all_gather, CollectiveOp::all_gather, Scope::group, b * vocab * 2);
-  // Sampling: kernels with a fixed part each, and some fp32 passes over all logits (stack: sampling).
+  c.dense("lm_head", TensorClass::lm_head, vocab / c.tp(), model.hidden, false, Category::lm_head, rows);
+  c.collective("all-gather logits", Category::all_gather, CollectiveOp::all_gather, Scope::group, rows * vocab * 2);
+}
+
+}  // namespace
+
+void cook_head(Cook& c) {
+  cook_logits(c);
+  // Sampling: kernels with a fixed part each, and some fp32 passes over all logits (stack: sampling). A verify step
+  // scores every position.
   const Stack& stack = c.inputs().stack;
   for (int i = 0; i < stack.sampling_kernels; ++i)
     c.other("sampling", "sampling", "any", Category::sampling, 0,
-            stack.sampling_passes / stack.sampling_kernels * 4 * b * vocab, kInL2, true);
+            stack.sampling_passes / stack.sampling_kernels * 4 * c.head_rows() * c.inputs().model.vocab, kInL2, true);
+}
+
+void cook_draft_head(Cook& c) {
+  cook_logits(c);
+  c.other("argmax", "sampling", "any", Category::sampling, 0, 2 * c.head_rows() * c.inputs().model.vocab, kInL2, true);
+}
+
+/// MTP: eh_proj (M, h, 2h); EAGLE-3: fc (M, h, 3h). Replicated (ReplicatedLinear in vLLM and SGLang).
+void cook_fusion(Cook& c, int fused, bool projects) {
+  const double h = c.inputs().model.hidden;
+  if (fused == 0) return;
+  c.reduction("embedding norm", "draft_norm", h);
+  c.reduction("hidden norm", "draft_norm", h);
+  if (projects) c.dense("draft fusion", TensorClass::mtp_proj, h, fused * h, true);
 }
 
 }  // namespace moe

@@ -34,11 +34,18 @@ struct Item {
 };
 using Recipe = std::vector<Item>;
 
+/// What a pass works on: padded rows, and query tokens per sequence (1, or drafts + 1 in a verify step).
+struct PassShape {
+  double rows = 1;
+  double queries = 1;
+  double head_tokens = 1;  ///< per sequence: positions that go through the output head
+};
+
 /// Costs one kernel after the other into a recipe. Rows are the padded rows of the step, the batch is the group's own.
 class Cook {
  public:
-  Cook(const Case& c, const GpuSpec& gpu, const Layout& layout, const Batch& batch, double rows)
-      : case_(c), gpu_(gpu), layout_(layout), batch_(batch), rows_(rows) {}
+  Cook(const Case& c, const GpuSpec& gpu, const Layout& layout, const Batch& batch, PassShape shape)
+      : case_(c), gpu_(gpu), layout_(layout), batch_(batch), shape_(shape), rows_(shape.rows) {}
 
   /// y = x w of a weight class. `n` and `k` are this rank's sizes. Adds the quantisation of x when the path's time
   /// does not contain it.
@@ -67,6 +74,8 @@ class Cook {
   const Layout& layout() const { return layout_; }
   const Batch& batch() const { return batch_; }
   double rows() const { return rows_; }
+  double queries() const { return shape_.queries; }
+  double head_rows() const { return batch_.sequences * shape_.head_tokens; }
   double tp() const { return layout_.tp; }
   int ranks_of(Scope scope) const;
   Recipe take() { return std::move(recipe_); }
@@ -79,6 +88,7 @@ class Cook {
   const GpuSpec& gpu_;
   const Layout& layout_;
   Batch batch_;
+  PassShape shape_;
   double rows_;
   Recipe recipe_;
 };
@@ -106,5 +116,9 @@ void cook_residual(Cook& cook);
 /// Everything outside the layers.
 void cook_embedding(Cook& cook);
 void cook_head(Cook& cook);
+/// Output head of a draft: greedy, one pass over the logits.
+void cook_draft_head(Cook& cook);
+/// What joins a draft to its target: norms of embedding and hidden state, and the projection of `fused` states.
+void cook_fusion(Cook& cook, int fused, bool projects);
 
 }  // namespace moe

@@ -1,6 +1,7 @@
 // One decode step of a plan while it is written down: passes of micro-batches through stages and layers.
 #pragma once
 #include <map>
+#include <memory>
 #include <tuple>
 #include <vector>
 
@@ -9,10 +10,25 @@
 
 namespace moe {
 
+/// What a pass over the layers is for.
+struct StepShape {
+  double queries = 1;      ///< query tokens per sequence: 1, or drafts + 1 in a verify step
+  double head_tokens = 1;  ///< per sequence: positions that go through the output head
+  int seed = 0;            ///< sets its routing apart from other passes
+};
+
+class Drafter;
+
 class Step {
  public:
   Step(const Case& c, const LowerOptions& options);
+  /// A further pass on the ranks of `writer`, of another model or over other tokens.
+  Step(const Case& c, const LowerOptions& options, Writer& writer, const Layout& layout, const StepShape& shape);
+  ~Step();
   Lowered lower();
+
+  /// One draft pass on a stage: embedding, projection of the target's states, all layers, output head.
+  void draft_pass(int stage, int micro, bool fuses, bool projects, bool captured);
 
  private:
   void pass(int micro);
@@ -41,6 +57,8 @@ class Step {
   bool eager() const;
   const Batch& batch(int micro, int group) const { return batches_[static_cast<std::size_t>(micro * layout_.dp + group)]; }
   double rows_of(int micro) const { return rows_[static_cast<std::size_t>(micro)]; }
+  void prepare_batches();
+  PassShape pass_shape(int micro) const { return {rows_of(micro), shape_.queries, shape_.head_tokens}; }
   int groups_played() const { return writer_.folded() ? 1 : layout_.dp; }
 
   const Case& case_;
@@ -50,7 +68,11 @@ class Step {
   std::vector<int> rows_;            ///< by micro-batch: padded rows of every group
   std::vector<int> real_;            ///< by micro-batch and group: real sequences
   bool beyond_capture_ = false;
-  Writer writer_;
+  bool uncaptured_ = false;          ///< a draft that is launched kernel by kernel
+  StepShape shape_;
+  std::unique_ptr<Writer> own_writer_;
+  Writer& writer_;
+  std::unique_ptr<Drafter> drafter_;
   int step_;
   int mlp_ = 0;                      ///< MoE block of the layer at hand
   RankLoads travelling_;             ///< routing of the layer at hand, drawn when tokens are dispatched

@@ -77,7 +77,7 @@ void Writer::count(int use, double us, double spread, bool outside, bool is_part
 OpId Writer::append(int rank, int micro, Stream stream, const Item& item, double us, int layer) {
   Chain& c = chain(rank, micro);
   const Label label{static_cast<std::uint16_t>(label_of(item)), static_cast<std::int16_t>(layer), static_cast<std::int16_t>(rank), -1};
-  const OpId op = builder_.compute(server(rank, stream), from_us(us), item.category, label);
+  const OpId op = builder_.compute(server(rank, stream), from_us(us), booked(item.category), label);
   OpId& last = stream == kAux ? c.aux : stream == kHost ? c.host : c.main;
   // The second stream starts from where the main stream stands when it is first used.
   const OpId before = stream == kAux && last == kNoOp ? c.main : last;

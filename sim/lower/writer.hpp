@@ -6,6 +6,7 @@
 // Folded: ranks of a stage that all do the same are played by one of them.
 #pragma once
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,10 @@ class Writer {
   /// Time that the bytes of the second stream's kernels take, since the last call. Both streams read the same DRAM, so
   /// the main stream's kernels that run beside them last longer by it.
   double take_aux_memory_us(int rank, int micro);
+  /// The next host launch waits for all that the rank was given so far: the host needs its result.
+  void host_sync(int rank, int micro) { chain(rank, micro).host = chain(rank, micro).main; }
+  /// All ops from here on count as `category`; nullopt: as what they are.
+  void book_as(std::optional<Category> category) { booked_ = category; }
   /// Everything written from here on belongs to the round that is measured.
   void mark_last_round();
   Lowered finish();
@@ -86,7 +91,8 @@ class Writer {
   void count(int use, double us, double spread, bool outside, bool is_part);
   Chain& chain(int rank, int micro) { return chains_[static_cast<std::size_t>(rank * micro_batches_ + micro)]; }
   ServerId server(int rank, Stream stream) const { return static_cast<ServerId>(rank * kStreams + stream); }
-  double faster(Category c) const { return options_.tweaks.faster[static_cast<std::size_t>(c)]; }
+  Category booked(Category c) const { return booked_.value_or(c); }
+  double faster(Category c) const { return options_.tweaks.faster[static_cast<std::size_t>(booked(c))]; }
 
   const Case& case_;
   const GpuSpec& gpu_;
@@ -96,6 +102,7 @@ class Writer {
   CommCost comm_cost_;
   Builder builder_;
   bool folded_ = false;
+  std::optional<Category> booked_;
   std::vector<Played> played_;
   std::vector<std::vector<int>> by_stage_;
   std::vector<Chain> chains_;

@@ -106,7 +106,7 @@ void Writer::exchange(const std::vector<int>& members, int micro, const std::vec
       const std::vector<LinkId> path = path_of(*case_.machine, route);
       const Label label{static_cast<std::uint16_t>(label_of(item)), static_cast<std::int16_t>(layer),
                         static_cast<std::int16_t>(members[i]), static_cast<std::int16_t>(members[j])};
-      const OpId flow = builder_.transfer(path, Bytes{bytes[i][j]}, to_time(route.latency), item.category, label);
+      const OpId flow = builder_.transfer(path, Bytes{bytes[i][j]}, to_time(route.latency), booked(item.category), label);
       facts_.push_back({});
       builder_.order(launched[i], flow);
       builder_.order(launched[j], flow);

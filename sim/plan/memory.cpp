@@ -29,12 +29,18 @@ struct StageKv {
   double per_token = 0, fixed = 0, per_mean_sequence = 0;
 };
 
-StageKv kv_of_stage(const Model& model, const Layout& layout, int stage, KvDtype kv, const Batch& batch) {
+StageKv kv_of_stage(const Model& model, const Layout& layout, int stage, KvDtype kv, const Batch& batch, const DraftShare& draft) {
   StageKv out;
+  if (stage == layout.pp - 1) {
+    out.per_token = draft.kv_per_token;
+    out.fixed = draft.kv_fixed;
+    out.per_mean_sequence = draft.kv_per_token * batch.mean_context() + draft.kv_fixed;
+  }
   for (int i = layout.first_layer[static_cast<std::size_t>(stage)]; i < layout.first_layer[static_cast<std::size_t>(stage) + 1]; ++i) {
     const Layer& l = model.layers[static_cast<std::size_t>(i)];
     const Attention& a = model.attention_of(l);
-    const KvLayer layer = kv_of_layer(a, kv, l.indexer);
+    KvLayer layer = kv_of_layer(a, kv, l.indexer);
+    if (a.kind == Attention::Kind::gdn) layer.state_bytes *= draft.state_copies;
     const double share = share_on_rank(a, layout.tp);
     const double split = layer.window > 0 ? 1 : layout.dcp;  // windows stay whole
     const double tokens = layer.window > 0 ? batch.mean_capped(layer.window) : batch.mean_context();
@@ -58,8 +64,32 @@ Batch largest_group(const Batch& batch, int groups) {
 
 }  // namespace
 
+DraftShare draft_share(const Model& draft, const Checkpoint& weights, const Layout& layout, KvDtype kv, int tp, int copies,
+                       int fused, bool own_embedding, bool own_head) {
+  RankOptions body;
+  body.embedding = body.head = false;
+  if (tp == layout.tp) body.expert_ranks = layout.moe_tp * layout.moe_ep;
+  DraftShare out;
+  const double once = weights_on_rank(draft, weights, tp, body).total();
+  RankOptions whole = body;
+  whole.embedding = own_embedding || layout.pp > 1;  // the last stage does not hold the target's embedding
+  whole.head = own_head;
+  const double outside = weights_on_rank(draft, weights, tp, whole).total() - once;
+  const double h = draft.hidden;
+  const double fusion = fused * h * h * bytes_per_element(weights.format[index(TensorClass::mtp_proj)]);
+  out.weights_bytes = copies * (once + fusion) + outside;
+  for (const Layer& l : draft.layers) {
+    const KvLayer layer = kv_of_layer(draft.attention_of(l), kv, l.indexer);
+    const double share = share_on_rank(draft.attention_of(l), tp);
+    if (layer.window > 0) out.kv_fixed += copies * share * layer.bytes_per_token * layer.window;
+    else out.kv_per_token += copies * share * layer.bytes_per_token / (tp == layout.tp ? layout.dcp : 1);
+    out.kv_fixed += copies * share * layer.state_bytes;
+  }
+  return out;
+}
+
 Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Layout& layout, KvDtype kv, const Batch& batch,
-                 const GpuSpec& gpu, double fraction, double reserve_bytes) {
+                 const GpuSpec& gpu, double fraction, double reserve_bytes, const DraftShare& draft) {
   Memory out;
   out.kv_capacity_tokens = out.largest_batch = std::numeric_limits<double>::infinity();
   const Batch fullest = largest_group(batch, layout.dp);
@@ -71,11 +101,11 @@ Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Layout&
     options.embedding = s == 0;
     options.head = s == layout.pp - 1;
     RankMemory rank;
-    rank.weights_bytes = weights_on_rank(model, checkpoint, layout.tp, options).total();
+    rank.weights_bytes = weights_on_rank(model, checkpoint, layout.tp, options).total() + (options.head ? draft.weights_bytes : 0);
     rank.reserve_bytes = reserve_bytes;
     rank.budget_bytes = fraction * gpu.memory_bytes;
     const double left = rank.budget_bytes - rank.reserve_bytes - rank.weights_bytes;
-    const StageKv most = kv_of_stage(model, layout, s, kv, fullest);
+    const StageKv most = kv_of_stage(model, layout, s, kv, fullest, draft);
     if (most.per_token > 0)
       out.kv_capacity_tokens = std::min(out.kv_capacity_tokens,
                                         layout.dp * std::floor((left - most.fixed * fullest.sequences) / most.per_token));
@@ -85,7 +115,7 @@ Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Layout&
     if (most.fixed > out.kv_fixed_per_sequence) out.kv_fixed_per_sequence = most.fixed;
     for (int g = 0; g < layout.dp; ++g) {
       const Batch group = slice(batch, g, layout.dp);
-      rank.kv_bytes = group.sequences > 0 ? kv_of_stage(model, layout, s, kv, group).per_mean_sequence * group.sequences : 0;
+      rank.kv_bytes = group.sequences > 0 ? kv_of_stage(model, layout, s, kv, group, draft).per_mean_sequence * group.sequences : 0;
       out.ranks.insert(out.ranks.end(), static_cast<std::size_t>(layout.tp), rank);
     }
   }

@@ -1,6 +1,7 @@
 #include "report/json.hpp"
 
 #include "base/hash.hpp"
+#include "report/speculation_text.hpp"
 
 namespace moe {
 namespace {
@@ -96,6 +97,7 @@ nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   out["contention_ms"] = r.contention_ms;
   out["active_experts"] = r.active_experts;
   out["rows"] = r.rows;
+  if (r.speculation.on) out["speculation"] = speculation_json(r.speculation);
   out["paths"] = paths(r);
   out["what_if"] = what_ifs(r);
   out["claims"] = claims(r);

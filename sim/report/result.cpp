@@ -157,9 +157,7 @@ Result evaluate(const Case& c, const EvaluateOptions& options) {
   const auto before = std::chrono::steady_clock::now();
   Result r;
   const Experiment& e = c.experiment;
-  r.memory = memory_of(c.model, c.weights(), layout_of(e.plan, c.model), e.kv_dtype, slice(e.batch, 0, e.plan.replicas), c.profile.gpu,
-                       e.memory_fraction > 0 ? e.memory_fraction : c.stack.memory_fraction,
-                       e.memory_reserve_bytes >= 0 ? e.memory_reserve_bytes : c.stack.reserve_bytes);
+  r.memory = memory_of(c);
   check_fits(r.memory, e.gpus);
   for (int s = 0; s < e.steps; ++s) {
     LowerOptions o;
@@ -172,8 +170,12 @@ Result evaluate(const Case& c, const EvaluateOptions& options) {
   r.tokens_per_s = e.batch.sequences / (r.step_ms * 1e-3);
   r.tokens_per_s_per_sequence = r.tokens_per_s / e.batch.sequences;
   add_interval(c, r);
+  add_speculation(c, r);
   add_notes(c, r);
-  if (options.what_if) add_what_ifs(c, r);
+  if (options.what_if) {
+    add_what_ifs(c, r);
+    add_speculation_table(c, r);
+  }
   check_claims(c, r);
   r.host_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
   return r;

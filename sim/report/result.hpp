@@ -32,6 +32,31 @@ struct LinkUse {
   double cost_ms = 0;           ///< of the step, lost to sharing on the critical path
 };
 
+/// One cell of the speculation table.
+struct SpeculationPoint {
+  int batch = 0, k = 0;
+  double step_ms = 0, acceptance_length = 1, tpot_ms = 0;
+  double speedup = 1;               ///< TPOT without drafts over this TPOT
+  double break_even_length = 1;     ///< acceptance length at which this k costs what it saves: step(k) / step(0)
+  bool extrapolated = false;        ///< more drafts than acceptance was measured with
+};
+
+/// What speculation does to the answer (docs/speculation.md). Of the run's own batch, then a table over k and batch.
+struct SpeculationResult {
+  bool on = false;
+  std::string method, source;
+  int k = 0;                                ///< drafts of this batch
+  double acceptance_length = 1, low = 1, high = 1;  ///< 90 % interval
+  std::vector<double> per_position, accepted;       ///< S_i; P(n accepted)
+  double served_length = 1, slowest_length = 1;     ///< refilled batch; batch drain
+  double tpot_low_ms = 0, tpot_high_ms = 0;
+  double step_without_ms = 0, speedup = 1, break_even_length = 1;
+  double draft_ms = 0, verify_ms = 0;
+  int best_k = 0;                           ///< at the run's batch, among the k that acceptance was measured with
+  double break_even_batch = 0;              ///< beyond it k drafts never pay again; 0: they pay up to the table's end
+  std::vector<SpeculationPoint> table;
+};
+
 /// Times are means over the simulated steps.
 struct Result {
   double step_ms = 0;
@@ -48,6 +73,7 @@ struct Result {
   std::vector<LinkUse> links;               ///< that carried something, costliest first
   std::vector<PathUse> paths;               ///< kernel paths and collectives, longest first
   std::vector<WhatIf> what_if;
+  SpeculationResult speculation;
   std::vector<ClaimResult> claims;
   std::vector<std::string> warnings;
   double active_experts = 0;
@@ -80,6 +106,12 @@ double step_ms(const Case& c, const Tweaks& tweaks, Sharing sharing = Sharing::m
 void add_what_ifs(const Case& c, Result& result);
 /// Fills the interval from the spread of every path; see docs/uncertainty in README.
 void add_interval(const Case& c, Result& result);
+/// Memory of every rank of one replica, draft included.
+Memory memory_of(const Case& c);
+/// Acceptance, and time per token with it. Before the interval.
+void add_speculation(const Case& c, Result& result);
+/// Speed-up by batch and k: the step simulated for each. Batches that do not fit are left out.
+void add_speculation_table(const Case& c, Result& result);
 /// Checks the experiment's claims against the finished result.
 void check_claims(const Case& c, Result& result);
 

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.hpp"
+#include "report/speculation_text.hpp"
 
 namespace moe {
 namespace {
@@ -29,7 +30,8 @@ std::string headline(const Case& c, const Result& r) {
                                : "simulated";
   t.row({"one decode step", significant(r.step_ms) + " ms",
          fmt::format("{}, 90 % interval {} to {} ms", what, significant(r.interval_low_ms), significant(r.interval_high_ms))});
-  t.row({"time per output token", significant(r.tpot_ms) + " ms", "no speculation: one token per step"});
+  t.row({"time per output token", significant(r.tpot_ms) + " ms", r.speculation.on ? fmt::format("step over {:.2f} tokens accepted per step", r.speculation.acceptance_length)
+                                                                                : std::string("no speculation: one token per step")});
   t.row({"throughput", grouped(r.tokens_per_s) + " tokens/s",
          fmt::format("{} tokens/s per sequence", significant(r.tokens_per_s_per_sequence))});
   t.row({"memory floor", significant(r.theoretical_min_ms) + " ms",
@@ -102,6 +104,12 @@ std::string what_if(const Result& r, const TextStyle& s) {
   return heading(s, "what would help", "the same step, simulated again with one change") + t.render();
 }
 
+std::string speculation(const Result& r, const TextStyle& s) {
+  if (!r.speculation.on) return {};
+  return heading(s, "does speculation pay?", fmt::format("{}, {} drafts per step", r.speculation.method, r.speculation.k)) +
+         speculation_text(r.speculation);
+}
+
 std::string claims(const Result& r, const TextStyle& s) {
   if (r.claims.empty()) return {};
   TextTable t("lrrll");
@@ -126,7 +134,7 @@ std::string footer(const Case& c, const Result& r) {
 }  // namespace
 
 std::string summary(const Case& c, const Result& r, const TextStyle& s) {
-  return headline(c, r) + breakdown(r, s) + kernels(r, s) + links(r, s) + what_if(r, s) + claims(r, s) + footer(c, r);
+  return headline(c, r) + breakdown(r, s) + kernels(r, s) + links(r, s) + speculation(r, s) + what_if(r, s) + claims(r, s) + footer(c, r);
 }
 
 }  // namespace moe

@@ -48,6 +48,7 @@ void bind_launch(Fields& f, Launch& l) {
       us = seconds * 1e6;
     };
     time("host_per_step", l.host_per_step_us, "gap between two graph replays");
+    time("host_per_draft", l.host_per_draft_us, "speculation: rejection and preparation between verify and draft, once per step");
     time("node_gap", l.node_gap_us, "idle per graph node, added only to ops that were timed alone");
     time("host_per_layer", l.host_per_layer_us, "eager: host time to launch one layer");
     time("host_per_eager_attention", l.host_per_eager_attention_us,

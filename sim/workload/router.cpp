@@ -12,7 +12,7 @@ namespace moe {
 namespace {
 
 /// Separate streams of random numbers for separate purposes.
-constexpr std::uint64_t kPopularity = 1, kTokens = 2, kPiggyback = 3;
+constexpr std::uint64_t kPopularity = 1, kTokens = 2, kPiggyback = 3, kFollow = 4;
 
 }  // namespace
 
@@ -31,7 +31,8 @@ Router::Router(const Routing& routing, const RouterShape& shape, int tokens, int
   choices_.expert.resize(stored_rows() * static_cast<std::size_t>(shape.topk));
   if (is_similar()) factor_ = common_factors(shape.experts, routing.similarity);
   if (routing.kind == Kind::power_law)
-    ranked_ = AliasTable(power_law_weights(shape.experts, shape.topk, tokens, routing.alpha));
+    // Popularity belongs to the batch: drafts do not change it.
+    ranked_ = AliasTable(power_law_weights(shape.experts, shape.topk, tokens / std::max(1, routing.tokens_per_sequence), routing.alpha));
   else if (routing.kind == Kind::uniform && is_similar())
     ranked_ = AliasTable(factor_);
 }
@@ -143,6 +144,22 @@ void Router::replay_trace(int number) {
   if (padding_ > 0) picker_.fill(r, row(static_cast<std::size_t>(tokens_)), 0);
 }
 
+/// Rows of one sequence are alike: each expert of the row before stays with probability `token_overlap`, the rest is what
+/// the row chose by itself.
+void Router::follow(Random& random) {
+  const auto k = static_cast<std::size_t>(choices_.topk), per_sequence = static_cast<std::size_t>(routing_.tokens_per_sequence);
+  std::vector<std::uint32_t> chosen;
+  for (std::size_t t = 0; t < static_cast<std::size_t>(tokens_); ++t) {
+    if (t % per_sequence == 0) continue;
+    chosen.clear();
+    for (std::size_t i = 0; i < k; ++i)
+      if (random.uniform() < routing_.token_overlap) chosen.push_back(row(t - 1)[i]);
+    for (std::size_t i = 0; i < k && chosen.size() < k; ++i)
+      if (std::find(chosen.begin(), chosen.end(), row(t)[i]) == chosen.end()) chosen.push_back(row(t)[i]);
+    std::copy(chosen.begin(), chosen.end(), row(t));
+  }
+}
+
 void Router::choose(int number) {
   Layer& l = layer_at(number);
   if (is_trace() || hash_routed_) {
@@ -161,6 +178,10 @@ void Router::choose(int number) {
 const Choices& Router::choices(int layer) {
   if (layer == drawn_layer_ && step_ == drawn_step_) return choices_;
   choose(layer);
+  if (routing_.token_overlap > 0 && routing_.tokens_per_sequence > 1) {
+    Random f = random(layer, step_, kFollow);
+    follow(f);
+  }
   Random r = random(layer, step_, kPiggyback);
   piggyback_.apply(choices_, picker_, r);
   drawn_layer_ = layer;

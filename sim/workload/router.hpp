@@ -65,6 +65,7 @@ class Router {
   void keep_some(Random& random);
   void choose_by_token_id(Random& random);
   void replay_trace(int number);
+  void follow(Random& random);
 
   Routing routing_;
   bool hash_routed_;

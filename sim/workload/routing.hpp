@@ -31,6 +31,8 @@ struct Routing {
   int oea_keep = 0;             ///< 0: off
   std::uint64_t seed = 1;
   std::string file{};           ///< histogram, trace: CSV, workload/recorded.hpp
+  int tokens_per_sequence = 1;  ///< computed: rows in a row that belong to one sequence (verify step: drafts + 1)
+  double token_overlap = 0;     ///< computed: probability that a row keeps an expert of the row before it, same sequence
   std::shared_ptr<const RecordedRouting> recorded{};  ///< computed: what `file` holds
 };
 

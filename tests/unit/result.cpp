@@ -132,6 +132,8 @@ TEST_CASE("every key of result.json is explained, and every explained key exists
   const Case c = load_case(folder.write("e.yaml", text), {}, found);
   std::set<std::string> written, explained;
   collect(to_ordered_json(c, evaluate(c)), "", written);
+  const Case drafts = load_case(test::experiment("speculation-kimi-k2.5-int4-eagle3"), {}, found);
+  collect(to_ordered_json(drafts, evaluate(drafts)), "", written);
   for (const ResultKey& k : result_keys()) explained.insert(k.key);
   for (const std::string& key : written) {
     INFO(key);
