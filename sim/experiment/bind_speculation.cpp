@@ -86,7 +86,7 @@ void check_inert(Fields& f, const Speculation& s) {
   const bool external = s.method == Method::model, from_file = external || s.method == Method::eagle3 || s.method == Method::block;
   inert("draft", from_file);
   inert("checkpoint", external);
-  inert("tp", external);
+  inert("draft_tp", external);
   inert("captured", from_file || s.method == Method::mtp);
   for (const char* key : {"k", "acceptance", "tree", "adaptive", "token_overlap"}) inert(key, s.method != Method::none);
   if (from_file && s.draft.empty() && !f.describing())
@@ -101,7 +101,7 @@ void bind_speculation(Fields& f, Speculation& s) {
     g.integer("k", s.k, Need::optional, Range::between(0, 16), "draft tokens per step; 0: no speculation");
     g.text("draft", s.draft, Need::optional, "draft head (models/drafts) or draft model (models)");
     g.text("checkpoint", s.checkpoint, Need::optional, "checkpoint of a draft model");
-    g.integer("tp", s.tp, Need::optional, Range::between(1, 4096), "GPUs that share a draft model: 1 (each runs it whole) or the plan's tp");
+    g.integer("draft_tp", s.tp, Need::optional, Range::between(1, 4096), "GPUs that share a draft model: 1 (each runs it whole) or the plan's tp");
     g.flag("captured", s.captured, Need::optional, "draft passes are CUDA graphs");
     g.quantity("token_overlap", s.token_overlap, Unit::share, Need::optional, Range::between(0, 0.99),
                "probability, beyond chance, that a token of a sequence uses an expert of the token before it");

@@ -173,12 +173,12 @@ TEST_CASE("a tree verifies its budget whatever it drafts", "[property]") {
 TEST_CASE("a draft model runs on all lanes or whole on each", "[property]") {
   const Overrides small{{"speculation.method", "model"}, {"speculation.draft", "qwen3-30b-a3b"}, {"speculation.checkpoint", "bf16"}};
   Overrides whole = small;
-  whole.emplace_back("speculation.tp", "1");
+  whole.emplace_back("speculation.draft_tp", "1");
   const Result divided = simulate(kKimi, small);
   CHECK(part(divided, Category::draft) > 3 * 48 * 0.01);
   CHECK_THROWS_AS(simulate(kKimi, whole), Infeasible);  // 57 GiB more on every GPU
   Overrides half = small;
-  half.emplace_back("speculation.tp", "2");
+  half.emplace_back("speculation.draft_tp", "2");
   CHECK_THROWS_AS(simulate(kKimi, half), Infeasible);   // not simulated yet
 }
 
