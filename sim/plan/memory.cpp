@@ -101,7 +101,8 @@ Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Layout&
     options.embedding = s == 0;
     options.head = s == layout.pp - 1;
     RankMemory rank;
-    rank.weights_bytes = weights_on_rank(model, checkpoint, layout.tp, options).total() + (options.head ? draft.weights_bytes : 0);
+    rank.weights = weights_on_rank(model, checkpoint, layout.tp, options);
+    rank.weights_bytes = rank.weights.total() + (options.head ? draft.weights_bytes : 0);
     rank.reserve_bytes = reserve_bytes;
     rank.budget_bytes = fraction * gpu.memory_bytes;
     const double left = rank.budget_bytes - rank.reserve_bytes - rank.weights_bytes;

@@ -13,6 +13,7 @@ namespace moe {
 
 struct RankMemory {
   double weights_bytes = 0;
+  RankWeights weights;          ///< the same by tensor class, without a draft
   double kv_bytes = 0;          ///< of the running batch
   double reserve_bytes = 0;     ///< graphs, workspace, activations
   double budget_bytes = 0;      ///< share of the GPU's memory that the engine takes

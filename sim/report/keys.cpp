@@ -25,6 +25,7 @@ const std::vector<ResultKey>& result_keys() {
       {"links[].cost_ms", "ms", "of the step: lost on the critical path because transfers shared this link"},
       {"memory_gib_per_gpu", "list of GiB", "weights + KV cache of the batch + reserve, by rank"},
       {"weights_gib_per_gpu", "GiB", "weights on the first rank"},
+      {"weights_by_class_gib", "map of GiB", "the same by tensor class, with the absorbed copy of MLA and the vision tower; no draft"},
       {"kv_capacity_tokens", "tokens",
        "that the KV cache holds beside weights and reserve; replicas count once"},
       {"kv_bytes_per_token_per_gpu", "B", "KV cache of one token on one rank, layers that keep every token"},

@@ -44,6 +44,7 @@ class TraceWriter {
       else if (program_.kind[op] == Kind::transfer) flow(op);
     }
     link_counters();
+    arrows();
     std::stable_sort(events_.begin(), events_.end(), [](const Event& a, const Event& b) {
       return a.at != b.at ? a.at < b.at : a.duration > b.duration;
     });
@@ -52,6 +53,9 @@ class TraceWriter {
 
   Json names() const {
     Json out = Json::array();
+    auto sort = [&](int pid) {
+      out.push_back({{"ph", "M"}, {"pid", pid}, {"tid", 0}, {"name", "process_sort_index"}, {"args", {{"sort_index", pid}}}});
+    };
     auto meta = [&](int pid, int tid, const char* what, const std::string& name) {
       out.push_back({{"ph", "M"}, {"pid", pid}, {"tid", tid}, {"name", what}, {"args", {{"name", name}}}});
     };
@@ -59,10 +63,15 @@ class TraceWriter {
     meta(kCriticalPid, 1, "thread_name", "step");
     if (!counted_.empty()) meta(kLinksPid, 0, "process_name", "links");
     std::set<int> pids;
+    sort(kCriticalPid);
+    if (!counted_.empty()) sort(kLinksPid);
     for (const auto& [server, seat] : seats_) {
       const std::string& full = resources_.server_names[server];
       const std::size_t blank = full.find(' ');
-      if (pids.insert(seat.first).second) meta(seat.first, 0, "process_name", full.substr(0, blank));
+      if (pids.insert(seat.first).second) {
+        meta(seat.first, 0, "process_name", full.substr(0, blank));
+        sort(seat.first);
+      }
       meta(seat.first, seat.second, "thread_name", blank == std::string::npos ? "compute" : full.substr(blank + 1));
     }
     for (const int sender : senders_) meta(kFirstSenderPid + sender, 0, "process_name", fmt::format("gpu{} sends", sender));
@@ -121,6 +130,22 @@ class TraceWriter {
       const double rate = end > start ? program_.bytes[op].count / (to_us(end - start) * 1e3) : 0;  // GB/s, mean
       counted_[link].emplace_back(start, rate);
       counted_[link].emplace_back(end, -rate);
+    }
+  }
+
+  /// Along the critical path, where it changes from one stream to another.
+  void arrows() {
+    int id = 0;
+    for (const OpId op : critical_) {
+      const OpId cause = timeline_.cause[op];
+      if (cause == kNoOp || program_.kind[op] != Kind::compute || program_.kind[cause] != Kind::compute) continue;
+      if (program_.server[op] == program_.server[cause]) continue;
+      // The tail lies inside the slice that it leaves: a nanosecond before its end.
+      const Time tail = std::max(timeline_.start[cause], timeline_.end[cause] - Time{1000}), head = timeline_.start[op];
+      const auto [from, from_thread] = seat(program_.server[cause]);
+      const auto [to, to_thread] = seat(program_.server[op]);
+      add(tail, Time{0}, {{"ph", "s"}, {"pid", from}, {"tid", from_thread}, {"id", ++id}, {"ts", us3(tail)}, {"cat", "cause"}, {"name", "cause"}});
+      add(head, Time{0}, {{"ph", "f"}, {"pid", to}, {"tid", to_thread}, {"id", id}, {"ts", us3(head)}, {"cat", "cause"}, {"name", "cause"}, {"bp", "e"}});
     }
   }
 
