@@ -10,12 +10,12 @@ using Json = nlohmann::ordered_json;
 constexpr double kGiB = 1024.0 * 1024 * 1024;
 
 Json weights_by_class(const RankWeights& w) {
-  Json out = Json::object();
+  Json out = Json::array();
   for (std::size_t c = 0; c < kTensorClassCount; ++c)
-    if (w.main[c] > 0) out[std::string(kTensorClassNames[c])] = w.main[c] / kGiB;
+    if (w.main[c] > 0) out.push_back({{"tensors", kTensorClassNames[c]}, {"gib", w.main[c] / kGiB}});
   const std::pair<const char*, double> others[] = {{"absorbed_copy", w.absorbed_copy}, {"mtp", w.mtp}, {"vision", w.vision}};
   for (const auto& [name, bytes] : others)
-    if (bytes > 0) out[name] = bytes / kGiB;
+    if (bytes > 0) out.push_back({{"tensors", name}, {"gib", bytes / kGiB}});
   return out;
 }
 
@@ -98,7 +98,7 @@ nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   for (const RankMemory& m : r.memory.ranks) memory.push_back(m.total() / kGiB);
   out["memory_gib_per_gpu"] = memory;
   out["weights_gib_per_gpu"] = r.memory.ranks[0].weights_bytes / kGiB;
-  out["weights_by_class_gib"] = weights_by_class(r.memory.ranks[0].weights);
+  out["weights_by_class"] = weights_by_class(r.memory.ranks[0].weights);
   out["kv_capacity_tokens"] = r.memory.kv_capacity_tokens;
   out["kv_bytes_per_token_per_gpu"] = r.memory.kv_bytes_per_token;
   out["largest_batch"] = r.memory.largest_batch;
