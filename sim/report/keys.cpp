@@ -25,6 +25,7 @@ const std::vector<ResultKey>& result_keys() {
       {"links[].cost_ms", "ms", "of the step: lost on the critical path because transfers shared this link"},
       {"memory_gib_per_gpu", "list of GiB", "weights + KV cache of the batch + reserve, by rank"},
       {"weights_gib_per_gpu", "GiB", "weights on the first rank"},
+      {"weights_by_class", "list", "weights of the first rank by tensor class"},
       {"weights_by_class[].tensors", "text", "tensor class of the first rank's weights; also absorbed_copy (of MLA) and vision"},
       {"weights_by_class[].gib", "GiB", "its size on the first rank; a draft is not listed"},
       {"kv_capacity_tokens", "tokens",
