@@ -42,8 +42,9 @@ const Checkpoint& checkpoint_of(const Model& model, const std::string& id) {
   throw InputError(fmt::format("{} has no checkpoint `{}`", model.name, id));
 }
 
-/// Axes of the study: all plans, then batch, then what the user adds.
-void make_study(const SearchRequest& r, SearchResult& out) {
+/// Axes of the study: all plans, then batch, then what the user adds. An experiment that speculates is also asked with
+/// fewer drafts, down to none.
+void make_study(const SearchRequest& r, const Experiment& e, SearchResult& out) {
   const std::vector<std::string> known = sweepable_keys();
   Study& s = out.study;
   s.file = r.file;
@@ -55,6 +56,8 @@ void make_study(const SearchRequest& r, SearchResult& out) {
   const auto keys = s.grid.keys();
   if (std::find(keys.begin(), keys.end(), "batch.sequences") == keys.end())
     s.grid.axes.push_back(parse_axis("batch.sequences=1..512x2", known));
+  if (e.speculation.k > 0 && std::find(keys.begin(), keys.end(), "speculation.k") == keys.end())
+    s.grid.axes.push_back(parse_axis(fmt::format("speculation.k=0..{}", e.speculation.k), known));
   check_study(s);
 }
 
@@ -113,7 +116,7 @@ SearchResult search(const SearchRequest& r, const std::function<void(const Study
   if (out.space.axis.values.empty())
     throw InputError(fmt::format("no legal plan of {} on {} GPUs: {}", model.name, out.gpus,
                                  out.space.dropped.empty() ? "" : out.space.dropped.begin()->first));
-  make_study(r, out);
+  make_study(r, e, out);
   if (started) started(out.study);
   out.points = out.study.grid.size();
   std::vector<std::uint64_t> todo(out.points);
