@@ -2,19 +2,14 @@
 // one byte from DRAM is 2e-6 us, from L2 0.5e-6 us; a tile takes K ns and 0.5 us.
 #include <cmath>
 
+#include "analytic/small_gpu.hpp"
 #include "catch.hpp"
 #include "cost/compute.hpp"
 
 using namespace moe;
+using moe::test::small_gpu;
 
 namespace {
-GpuSpec small_gpu() {
-  GpuSpec gpu;
-  gpu.sm = 10;
-  gpu.dram_Bps = 1e12;
-  gpu.l2_resident_bytes = 1e6;
-  return gpu;
-}
 DenseGemmPath plain_path() {
   DenseGemmPath path;
   path.bytes_per_weight = 2;

@@ -2,19 +2,14 @@
 // DRAM gives a byte in 2e-6 us, L2 in 0.5e-6 us.
 #include <cmath>
 
+#include "analytic/small_gpu.hpp"
 #include "catch.hpp"
 #include "cost/compute.hpp"
 
 using namespace moe;
+using moe::test::small_gpu;
 
 namespace {
-GpuSpec small_gpu() {
-  GpuSpec gpu;
-  gpu.sm = 10;
-  gpu.dram_Bps = 1e12;
-  gpu.l2_resident_bytes = 1e6;
-  return gpu;
-}
 MoePath plain_path() {
   MoePath path;
   path.bytes_per_weight = path.bytes_per_activation = 1;
