@@ -20,6 +20,7 @@ void add_run(CLI::App& app, moe::RunArguments& a) {
   run->add_flag("--json", a.json, "print result.json instead of text");
   run->add_option("--out", a.out_dir, "folder for result.json, report.html and trace.json");
   run->add_option("--trace", a.trace, "write a Chrome/Perfetto trace to this file");
+  run->add_option("--emit-program", a.emit_program, "write the lowered program, for moe-calibrate replay");
   run->add_option_function<std::string>(
          "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table")
       ->check([](const std::string& v) { return v == "all" ? "" : "`--links` can only be `all`"; });

@@ -79,6 +79,7 @@ void cook_absorb(Cook& c, const char* name, double heads, double rank, double di
   const double weight = format.starts_with("fp8") ? 1 : 2;
   c.other(name, "absorb", format, Category::dense_gemm, 2e-9 * c.rows() * heads * rank * dim,
           weight * heads * rank * dim + 2 * c.rows() * heads * (rank + dim), kCold, false);
+  c.sized({{"rows", c.rows()}, {"heads", heads}, {"rank", rank}, {"dim", dim}});
 }
 
 void cook_mla_core(Cook& c, const Attention& a) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lower/call.hpp"
 #include "lower/lower.hpp"
 
 namespace moe {
@@ -29,6 +30,7 @@ struct Item {
   Scope scope = Scope::group;
   double bytes = 0;                ///< collective
   double rows = 0;                 ///< collective: rows of the batch, for cut-offs
+  CallShape call;                  ///< what a replay calls it with
   // Filled by the writer, once per item: numbers that names and paths stand for.
   mutable int label = -1, use = -1;
 };
@@ -61,6 +63,8 @@ class Cook {
              double reuse_bytes, bool replicated);
   void attention(const char* name, const char* op, const AttentionShape& shape, double longest_context,
                  bool replicated_kv);
+  /// Sizes of the item that was added last, beside those that every item of its class has.
+  void sized(CallSizes sizes);
   /// Left out when the scope has one rank.
   void collective(const char* name, Category category, CollectiveOp op, Scope scope, double bytes);
   void all_reduce(const char* name);
@@ -83,7 +87,7 @@ class Cook {
 
  private:
   void add(const char* name, Category category, const KernelCost& cost, const std::string& path,
-           const std::vector<std::string>& includes, bool replicated);
+           const std::vector<std::string>& includes, bool replicated, CallShape call);
   const Case& case_;
   const GpuSpec& gpu_;
   const Layout& layout_;
