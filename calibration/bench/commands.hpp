@@ -6,5 +6,6 @@ namespace moe::bench {
 
 void add_run(CLI::App& app, int& code);
 void add_verify(CLI::App& app, int& code);
+void add_replay(CLI::App& app, int& code);
 
 }  // namespace moe::bench

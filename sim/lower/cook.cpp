@@ -74,17 +74,22 @@ void Cook::other(const char* name, const char* op, const std::string& format, Ca
       {op, format, {{"bytes", bytes}}});
 }
 
-void Cook::reduction(const char* name, const char* fusable, double width) {
+void Cook::reduction(const char* name, const char* fusable, double width, double row) {
   if (case_.stack.fuses(fusable)) return;
   const bool in_all_reduce = case_.stack.comm.fused_with_norm && layout_.tp > 1 && std::string_view(fusable) == "add_norm";
   if (in_all_reduce) return;
-  other(name, "reduction", "any", Category::small_kernels, 0, 4 * rows_ * width, kInL2, false);
-  sized({{"rows", rows_}, {"width", width}});
+  if (row <= 0) row = width;
+  const char* op = case_.stack.kernels.contains(fusable) ? fusable : "reduction";
+  other(name, op, "any", Category::small_kernels, 1e-3 * row, 4 * rows_ * width, kInL2, false);
+  sized({{"rows", rows_ * width / row}, {"width", row}});
 }
 
-void Cook::elementwise(const char* name, const char* fusable, double bytes, Category category) {
+void Cook::elementwise(const char* name, const char* fusable, double bytes, Category category, const CallSizes& sizes) {
   if (case_.stack.fuses(fusable)) return;
-  other(name, "elementwise", "any", category, 0, bytes, kInL2, false);
+  const char* op = case_.stack.kernels.contains(fusable) ? fusable : "elementwise";
+  other(name, op, "any", category, 0, bytes, kInL2, false);
+  sized({{"rows", rows_}});
+  sized(sizes);
 }
 
 void Cook::attention(const char* name, const char* op, const AttentionShape& shape, double longest_context,

@@ -53,11 +53,13 @@ class Cook {
   /// does not contain it.
   void dense(const char* name, TensorClass weights, double n, double k, bool replicated,
              Category category = Category::dense_gemm, double rows = 0);
-  /// Row reduction (norm, top-k): `width` elements per row, read and written in 2 bytes. Skipped if `fusable` is
-  /// fused by the stack.
-  void reduction(const char* name, const char* fusable, double width);
-  /// Elementwise kernel that reads and writes `bytes` in total.
-  void elementwise(const char* name, const char* fusable, double bytes, Category category = Category::small_kernels);
+  /// Row reduction (norm, top-k): `width` elements per row of the batch, read and written in 2 bytes, reduced `row`
+  /// by `row` (0: all of them together). Skipped if `fusable` is fused by the stack; by the path that the stack names
+  /// for `fusable`, or else for `reduction`.
+  void reduction(const char* name, const char* fusable, double width, double row = 0);
+  /// Elementwise kernel that reads and writes `bytes` in total; path as above, or else of `elementwise`.
+  void elementwise(const char* name, const char* fusable, double bytes, Category category = Category::small_kernels,
+                   const CallSizes& sizes = {});
   /// Any path of the profile's elementwise section: op class of the stack, unit count x, bytes.
   void other(const char* name, const char* op, const std::string& format, Category category, double x, double bytes,
              double reuse_bytes, bool replicated);
