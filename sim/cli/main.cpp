@@ -78,8 +78,10 @@ void add_evaluate(CLI::App& app, moe::EvaluateArguments& a) {
 void add_kernel(CLI::App& app, moe::KernelArguments& a) {
   CLI::App* kernel = app.add_subcommand("kernel", "what one kernel costs, and why");
   kernel->add_option("profile", a.profile, "name or file")->required();
-  kernel->add_option("op", a.op, "gemm | moe | mla | gqa | cast | bmm | gdn | conv | elementwise")->required();
-  kernel->add_option("--path", a.path, "kernel path, or a part of its name");
+  std::string ops;
+  for (const std::string& op : moe::kernel_ops()) ops += (ops.empty() ? "" : " | ") + op;
+  kernel->add_option("op", a.op, ops)->required();
+  kernel->add_option("--path", a.path, "kernel path, or a part of its name; default: all that fit");
   kernel->add_option("--dtype", a.dtype, "number format: part of the path's name");
   for (const auto& [name, help] : moe::kernel_sizes())
     kernel->add_option_function<double>("--" + name, [&a, key = name](double v) { a.sizes[key] = v; }, help);
