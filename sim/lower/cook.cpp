@@ -111,6 +111,12 @@ void Cook::attention(const char* name, const char* op, const AttentionShape& sha
                     {"head_dim", shape.head_dim}, {"score_dim", score_dim}, {"kv_row_bytes", shape.kv_row_bytes}}});
 }
 
+CallShape collective_call(CollectiveOp op, double bytes) {
+  std::string op_class(name_of(op));
+  std::replace(op_class.begin(), op_class.end(), '-', '_');
+  return {op_class, "bf16", {{"bytes", bytes}}};
+}
+
 int Cook::ranks_of(Scope scope) const {
   switch (scope) {
     case Scope::group: return layout_.tp;
@@ -131,7 +137,7 @@ void Cook::collective(const char* name, Category category, CollectiveOp op, Scop
   item.scope = scope;
   item.bytes = bytes;
   item.rows = batch_.sequences * shape_.queries;
-  item.call = {std::string(name_of(op)), "bf16", {{"bytes", bytes}}};
+  item.call = collective_call(op, bytes);
   recipe_.push_back(std::move(item));
 }
 

@@ -143,7 +143,7 @@ void Step::exchange_tokens(int s, int micro, bool back, int layer) {
     item.op = back ? CollectiveOp::reduce_scatter : CollectiveOp::all_gather;
     item.scope = Scope::across;
     item.bytes = rows_of(micro) * layout_.dp * width;
-    item.call = {std::string(name_of(item.op)), "bf16", {{"bytes", item.bytes}}};
+    item.call = collective_call(item.op, item.bytes);
     const Recipe recipe{item};
     return write(s, micro, std::vector<const Recipe*>(static_cast<std::size_t>(groups_played()), &recipe), layer);
   }

@@ -36,6 +36,9 @@ struct Item {
 };
 using Recipe = std::vector<Item>;
 
+/// all_reduce, all_gather, ... of a message of `bytes`.
+CallShape collective_call(CollectiveOp op, double bytes);
+
 /// What a pass works on: padded rows, and query tokens per sequence (1, or drafts + 1 in a verify step).
 struct PassShape {
   double rows = 1;

@@ -103,17 +103,4 @@ Rank::Run Rank::absorb(const ReplayOp& op) {
   return [=](cudaStream_t s) { gemm->launch(s, x, w, y, workspace); };
 }
 
-Rank::Run Rank::collective(const ReplayOp& op) {
-  if (static_cast<int>(op.group.size()) != ranks_) throw Unsupported("collectives among some of the ranks");
-  if (collectives_ == nullptr) throw Unsupported("collectives need NCCL");
-  Collectives* c = collectives_;
-  const auto bytes = static_cast<std::size_t>(op.bytes());
-  bf16* data = current();
-  if (op.op_class == "all_reduce") return [=](cudaStream_t s) { c->all_reduce(s, data, bytes); };
-  bf16* out = next();
-  turn();
-  if (op.op_class == "all_gather") return [=](cudaStream_t s) { c->all_gather(s, data, out, bytes); };
-  return [=](cudaStream_t s) { c->reduce_scatter(s, data, out, bytes); };
-}
-
 }  // namespace moe::bench

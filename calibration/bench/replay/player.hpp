@@ -1,4 +1,4 @@
-// Plays a program: one thread per GPU, a CUDA graph of the whole step on each, replayed back to back.
+// Plays a program: a CUDA graph of the whole step on every GPU, replayed back to back.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,7 +12,6 @@ struct PlayOptions {
   double warm_ms = 150;             ///< replays before the clock runs: until the clocks have settled
   bool attribute = true;            ///< also times every group of ops, alone and by leaving it out
   int part_replays = 8;             ///< of one graph of the attribution
-  std::vector<int> devices;         ///< by rank; empty: 0, 1, ...
 };
 
 /// Ops of one name: the same kernel in every layer.

@@ -28,8 +28,7 @@ double activation_bytes(const ReplayOp& op) {
 
 }  // namespace
 
-Rank::Rank(const ReplayProgram& program, int rank, Collectives* collectives)
-    : collectives_(collectives), ranks_(program.ranks) {
+Rank::Rank(const ReplayProgram& program, int rank) : ranks_(program.ranks) {
   double activation = 1 << 20, width = 0;
   int rows = 1;
   for (const ReplayOp& op : program.ops) {
@@ -49,13 +48,8 @@ Rank::Rank(const ReplayProgram& program, int rank, Collectives* collectives)
     cache_of_layer_[fmt::format("L{}", op.layer)] = {static_cast<bf16*>(data), static_cast<std::size_t>(bytes)};
   }
   for (const ReplayOp& op : program.ops)
-    if (op.rank == rank) steps_.push_back({&op, prepare(op)});
+    if (op.rank == rank) steps_.push_back(prepare(op));
   BENCH_CHECK(cudaDeviceSynchronize());
-}
-
-void Rank::launch(cudaStream_t stream, const Filter& filter) const {
-  for (const Step& s : steps_)
-    if (filter(*s.op)) s.run(stream);
 }
 
 void* Rank::weights(const std::string& name, std::size_t bytes, Fill kind) {
@@ -92,14 +86,19 @@ void* Rank::scratch(const ReplayOp& op, std::size_t bytes) {
   return (scratch_[key] = Buffer(bytes, Fill::zero)).as();
 }
 
-Rank::Run Rank::prepare(const ReplayOp& op) {
+Rank::Step Rank::prepare(const ReplayOp& op) {
   if (const std::string why = refusal(op); !why.empty()) throw Unsupported(fmt::format("`{}`: {}", op.name, why));
-  if (op.op_class == "dense") return dense(op);
-  if (op.op_class == "experts") return experts(op);
-  if (op.op_class == "gqa" || op.op_class == "mla") return attention(op);
-  if (op.op_class == "absorb") return absorb(op);
-  if (!op.group.empty()) return collective(op);
-  return small(op);
+  if (!op.group.empty()) {
+    if (static_cast<int>(op.group.size()) != ranks_) throw Unsupported("collectives among some of the ranks");
+    const Step step{&op, {}, current(), next()};
+    turn();
+    return step;
+  }
+  if (op.op_class == "dense") return {&op, dense(op)};
+  if (op.op_class == "experts") return {&op, experts(op)};
+  if (op.op_class == "gqa" || op.op_class == "mla") return {&op, attention(op)};
+  if (op.op_class == "absorb") return {&op, absorb(op)};
+  return {&op, small(op)};
 }
 
 }  // namespace moe::bench

@@ -1,7 +1,7 @@
 // One rank of a replay: its memory and its launches.
 //
-//   Rank rank(program, 0, comm);                 // current device; allocates and fills
-//   rank.launch(stream, [](const ReplayOp&) { return true; });
+//   Rank rank(program, 0);                       // current device; allocates and fills
+//   for (const Rank::Step& s : rank.steps()) if (s.run) s.run(stream);
 #pragma once
 #include <functional>
 #include <map>
@@ -10,7 +10,6 @@
 
 #include "harness/buffer.hpp"
 #include "kernels/types.hpp"
-#include "replay/collectives.hpp"
 #include "replay/program.hpp"
 
 namespace moe::bench {
@@ -23,27 +22,28 @@ std::string refusal(const ReplayOp& op);
 class Rank {
  public:
   /// Throws Unsupported when the program needs more memory than the device has free, or a shape has no kernel.
-  Rank(const ReplayProgram& program, int rank, Collectives* collectives);
+  Rank(const ReplayProgram& program, int rank);
 
-  using Filter = std::function<bool(const ReplayOp&)>;
-  /// All ops of this rank that the filter takes, in order.
-  void launch(cudaStream_t stream, const Filter& filter) const;
+  using Run = std::function<void(cudaStream_t)>;
+  /// An op of this rank, in order: a launch, or a collective from `in` to `out` that all ranks enter together.
+  struct Step {
+    const ReplayOp* op = nullptr;
+    Run run;
+    const void* in = nullptr;
+    void* out = nullptr;
+    bool is_collective() const { return out != nullptr; }
+  };
+  const std::vector<Step>& steps() const { return steps_; }
   std::size_t weight_bytes() const { return weight_bytes_; }
   std::size_t cache_bytes() const { return cache_bytes_; }
 
  private:
-  struct Step {
-    const ReplayOp* op;
-    std::function<void(cudaStream_t)> run;
-  };
-  using Run = std::function<void(cudaStream_t)>;
-  Run prepare(const ReplayOp& op);
+  Step prepare(const ReplayOp& op);
   Run dense(const ReplayOp& op);
   Run experts(const ReplayOp& op);
   Run attention(const ReplayOp& op);
   Run absorb(const ReplayOp& op);
   Run small(const ReplayOp& op);
-  Run collective(const ReplayOp& op);
 
   bf16* current() const { return activations_[0].as<bf16>(); }
   bf16* next() const { return activations_[1].as<bf16>(); }
@@ -60,7 +60,6 @@ class Rank {
   std::vector<Buffer> kept_;
   std::vector<Step> steps_;
   std::size_t weight_bytes_ = 0, cache_bytes_ = 0;
-  Collectives* collectives_;
   int ranks_ = 1;
 };
 

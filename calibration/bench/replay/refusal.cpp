@@ -15,14 +15,14 @@ struct Known {
 };
 constexpr Known kKnown[] = {
     {"dense", "suite-1/cublaslt/bfloat16"},      {"dense", "suite-1/cublaslt/fp8"},
-    {"experts", "suite-1/experts/bfloat16"},     {"experts", "suite-1/experts/fp8"},
-    {"experts", "suite-1/experts/int4_wo"},      {"gqa", "suite-1/gqa/kv_bfloat16"},
-    {"mla", "suite-1/mla/kv_bfloat16"},          {"absorb", "suite-1/mla_bmm/bfloat16"},
+    {"experts", "suite-1/grouped_bf16"},     {"experts", "suite-1/grouped_fp8"},
+    {"experts", "suite-1/grouped_w4a16"},      {"gqa", "suite-1/gqa_split/gqa/kv_bfloat16"},
+    {"mla", "suite-1/mla_split/mla/kv_bfloat16"},          {"absorb", "suite-1/mla_bmm/bfloat16"},
     {"add_norm", "suite-1/add_rmsnorm"},         {"qk_norm", "suite-1/rmsnorm"},
     {"rope", "suite-1/rope"},                    {"kv_write", "suite-1/kv_write"},
     {"q_concat", "suite-1/copy"},                {"activation", "suite-1/silu_mul"},
-    {"shared_add", "suite-1/add"},               {"embedding", "suite-1/embedding"},
-    {"sampling", "suite-1/sample"}};
+    {"shared_add", "suite-1/add"},               {"embedding", "suite-1/copy"},
+    {"sampling", "suite-1/gumbel"}};
 constexpr std::array kCollectives{"all_reduce", "all_gather", "reduce_scatter"};
 
 }  // namespace

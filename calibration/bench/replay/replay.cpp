@@ -74,11 +74,10 @@ int replay(const ReplayArguments& a) {
 
 void add_replay(CLI::App& app, int& code) {
   auto a = std::make_shared<ReplayArguments>();
-  CLI::App* command = app.add_subcommand("replay", "Executes programs of `moe-sim run --emit-program` and times them");
+  CLI::App* command = app.add_subcommand("replay", "Executes programs of `moe-sim run --emit-program` and times them; rank r on CUDA device r");
   command->add_option("program", a->programs, "Program files")->required()->check(CLI::ExistingFile);
   command->add_option("--out", a->out, "Folder for results.json and results.csv")->capture_default_str();
   command->add_option("--replays", a->play.replays, "Replays of the whole step")->check(CLI::Range(3, 10000))->capture_default_str();
-  command->add_option("--devices", a->play.devices, "CUDA devices by rank; default 0, 1, ...")->delimiter(',');
   command->add_flag("--no-attribution", a->no_attribution, "Only whole steps: a third of the time");
   command->add_flag("--resume", a->resume, "Keep the results that the folder has and go on");
   command->add_flag("--check", a->check, "Only say which ops have no kernel; needs no GPU");

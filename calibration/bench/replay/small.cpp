@@ -10,8 +10,6 @@
 namespace moe::bench {
 namespace {
 
-constexpr int kTableRows = 8192;  // of the embedding: more than L2 holds
-
 /// Elements per row when a kernel moves `per_element` bytes for each.
 int width_of(const ReplayOp& op, int rows, double per_element) {
   const double width = op.bytes() / rows / per_element;
@@ -60,13 +58,6 @@ Rank::Run Rank::small(const ReplayOp& op) {
   }
   bf16* y = next();
   turn();
-  if (op.op_class == "embedding") {
-    const int width = width_of(op, rows, 4);
-    const auto bytes = static_cast<std::size_t>(kTableRows) * static_cast<std::size_t>(width) * 2;
-    const auto* table = static_cast<const bf16*>(weights("embedding", bytes, Fill::small_bf16));
-    const int* ids = kept_.emplace_back(spread(rows, kTableRows)).as<int>();
-    return [=](cudaStream_t s) { launch_embedding(s, ids, table, y, rows, width); };
-  }
   if (op.op_class == "activation") {
     const int width = width_of(op, rows, 6);
     return [=](cudaStream_t s) { launch_silu_mul(s, x, y, rows, width); };
@@ -76,7 +67,7 @@ Rank::Run Rank::small(const ReplayOp& op) {
     const bf16* other = side_.as<bf16>();
     return [=](cudaStream_t s) { launch_add(s, x, other, y, elements); };
   }
-  if (op.op_class == "q_concat") {
+  if (op.path.ends_with("/copy")) {
     const long elements = static_cast<long>(rows) * width_of(op, rows, 4);
     return [=](cudaStream_t s) { launch_copy(s, x, y, elements); };
   }
