@@ -7,6 +7,7 @@
 
 #include "harness/check.hpp"
 #include "harness/device_state.hpp"
+#include "kernels/small.hpp"
 #include "replay/team.hpp"
 
 namespace moe::bench {
@@ -41,6 +42,17 @@ std::vector<double> time(Team& team, const Team::Filter& filter, double warm_ms,
   return team.replay(graph, replays);
 }
 
+double empty_graph_us(Team& team, int replays) {
+  const GroupGraph graph(team.gpus(), [&] {
+    for (int gpu = 0; gpu < team.gpus().size(); ++gpu) {
+      const OnDevice here(gpu);
+      launch_empty(team.gpus().stream(gpu));
+    }
+  });
+  team.replay(graph, replays);
+  return quantile(team.replay(graph, replays), 0.5);
+}
+
 }  // namespace
 
 std::vector<std::string> refusals(const ReplayProgram& program) {
@@ -63,6 +75,7 @@ Played play(const ReplayProgram& program, const PlayOptions& options) {
   out.median_us = quantile(out.step_us, 0.5);
   out.low_us = quantile(out.step_us, 0.05);
   out.high_us = quantile(out.step_us, 0.95);
+  out.empty_graph_us = empty_graph_us(team, options.replays);
   const DeviceState after = device_state(0);
   out.sm_mhz_after = after.sm_mhz;
   out.throttle = after.throttle;

@@ -27,6 +27,7 @@ struct Played {
   std::vector<double> step_us;      ///< of every replay, slowest rank
   double median_us = 0, low_us = 0, high_us = 0;  ///< 5 % and 95 % of the replays
   std::vector<GroupTime> groups;    ///< in the order of first use
+  double empty_graph_us = 0;        ///< a graph of one kernel that does nothing: what a replay costs by itself
   double weight_bytes = 0, cache_bytes = 0;       ///< rank 0
   unsigned sm_mhz_before = 0, sm_mhz_after = 0;
   std::string throttle;

@@ -36,6 +36,8 @@ bool replay_one(const ReplayProgram& p, const ReplayArguments& a, ReplayResults&
       return true;
     } catch (const Unsupported& e) {
       reasons.emplace_back(e.what());
+    } catch (const BenchError& e) {
+      reasons.push_back(fmt::format("failed: {}", e.what()));
     }
   }
   results.refuse(p, reasons);

@@ -56,6 +56,7 @@ void ReplayResults::add(const ReplayProgram& program, const Played& played) {
   r["step_us"] = {{"median", rounded(played.median_us)}, {"low", rounded(played.low_us)}, {"high", rounded(played.high_us)},
                   {"replays", played.step_us.size()}};
   r["simulated_step_us"] = rounded(program.simulated_step_us);
+  r["empty_graph_us"] = rounded(played.empty_graph_us);
   r["weight_bytes"] = played.weight_bytes;
   r["cache_bytes"] = played.cache_bytes;
   r["sm_mhz"] = {played.sm_mhz_before, played.sm_mhz_after};
