@@ -11,8 +11,8 @@
 
 namespace moe::bench {
 
-/// bits: all bytes alike, fits int4. normal_e4m3 holds no NaN. scale_f32: 0.5 to 1.5, scale_bf16: 1/64 of that.
-enum class Fill { none, zero, bits, normal_bf16, small_bf16, normal_f32, normal_e4m3, scale_f32, scale_bf16 };
+/// bits: all bytes alike, fits int4; nibbles: one value 0..15 per byte. normal_e4m3 holds no NaN. scale_f32: 0.5 to 1.5, scale_bf16: 1/64 of that.
+enum class Fill { none, zero, bits, nibbles, normal_bf16, small_bf16, normal_f32, normal_e4m3, scale_f32, scale_bf16 };
 /// Deviation 1; small_bf16: 1/16. Same seed, same values. On the stream.
 void fill(cudaStream_t stream, void* data, std::size_t bytes, Fill kind, std::uint64_t seed);
 

@@ -46,6 +46,8 @@ __global__ void fill_words(std::uint32_t* out, std::size_t words, Fill kind, std
         const __nv_fp8_e4m3 v(normal(mixed(a + static_cast<std::uint64_t>(j))));
         word |= static_cast<std::uint32_t>(v.__x) << (8 * j);
       }
+    } else if (kind == Fill::nibbles) {
+      word &= 0x0f0f0f0fu;
     } else if (kind == Fill::zero) {
       word = 0;
     }

@@ -9,8 +9,8 @@ void launch_rmsnorm(cudaStream_t stream, const bf16* x, const bf16* weight, bf16
 /// residual += x; y = norm(residual).
 void launch_add_rmsnorm(cudaStream_t stream, const bf16* x, bf16* residual, const bf16* weight, bf16* y, int rows,
                         int cols);
-/// y[r][c] = silu(x[r][c]) x[r][cols + c]; x has 2 cols per row.
-void launch_silu_mul(cudaStream_t stream, const bf16* x, bf16* y, int rows, int cols);
+/// y[r][c] = silu(x[r][c]) x[r][cols + c]; x has 2 cols per row. row_count: on the device, only so many of the rows.
+void launch_silu_mul(cudaStream_t stream, const bf16* x, bf16* y, int rows, int cols, const int* row_count = nullptr);
 /// y = a + b.
 void launch_add(cudaStream_t stream, const bf16* a, const bf16* b, bf16* y, long elements);
 /// y = x: a kernel that reads and writes `elements` 16-bit values (concatenate, split, gate, write to a cache).
