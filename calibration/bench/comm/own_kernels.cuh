@@ -7,8 +7,9 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
-#include <cstdint>
-#include <cuda/atomic>
+#include <cstddef>
+
+#include "comm/flags.cuh"
 
 namespace moe::bench {
 
@@ -27,21 +28,13 @@ struct Peers {
   int rank, ranks;
 };
 
-/// Polls of one flag before the kernel gives up. A poll takes 0.1 to 1 us: a rank that never comes is an error after
-/// seconds to a minute, not a hang.
-constexpr std::uint32_t kMostPolls = 1u << 26;
-
 /// No thread of block b on any rank passes before all of them have come; what they wrote before is then seen.
 __device__ inline void meet(const Peers& p, std::uint32_t number) {
   __syncthreads();
   if (threadIdx.x < static_cast<unsigned>(p.ranks)) {
     const unsigned other = threadIdx.x;
-    cuda::atomic_ref<std::uint32_t, cuda::thread_scope_system> theirs(p.signal[other]->arrived[blockIdx.x][p.rank]);
-    cuda::atomic_ref<std::uint32_t, cuda::thread_scope_system> mine(p.signal[p.rank]->arrived[blockIdx.x][other]);
-    theirs.store(number, cuda::memory_order_release);
-    std::uint32_t polls = 0;
-    while (static_cast<std::int32_t>(mine.load(cuda::memory_order_acquire) - number) < 0)
-      if (++polls == kMostPolls) __trap();
+    Flag(p.signal[other]->arrived[blockIdx.x][p.rank]).store(number, cuda::memory_order_release);
+    wait_for(&p.signal[p.rank]->arrived[blockIdx.x][other], number);
   }
   __syncthreads();
 }
@@ -87,7 +80,7 @@ __device__ inline void remember_meetings(const Peers& p, std::uint32_t number) {
 
 /// One-shot: meet (all inputs are there), read all of them, meet (all have read).
 template <class T>
-__global__ void __launch_bounds__(kThreads) one_shot_kernel(const Peers p, uint4* out, std::size_t vectors) {
+__global__ void __launch_bounds__(kThreads) one_shot_kernel(const __grid_constant__ Peers p, uint4* out, std::size_t vectors) {
   const std::uint32_t before = meetings_so_far(p);
   meet(p, before + 1);
   const std::size_t stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
@@ -100,7 +93,7 @@ __global__ void __launch_bounds__(kThreads) one_shot_kernel(const Peers p, uint4
 /// Two-shot: meet, sum the own slice into scratch, meet, read every slice from its owner. Element i of a slice is
 /// handled by the same block on every rank. No third meeting: who starts the next collective has read everything.
 template <class T>
-__global__ void __launch_bounds__(kThreads) two_shot_kernel(const Peers p, uint4* out, std::size_t vectors) {
+__global__ void __launch_bounds__(kThreads) two_shot_kernel(const __grid_constant__ Peers p, uint4* out, std::size_t vectors) {
   const std::uint32_t before = meetings_so_far(p);
   const std::size_t slice = (vectors + p.ranks - 1) / p.ranks, stride = static_cast<std::size_t>(gridDim.x) * blockDim.x;
   const std::size_t first = blockIdx.x * static_cast<std::size_t>(blockDim.x) + threadIdx.x;
