@@ -15,6 +15,8 @@ int main(int argc, char** argv) {
   moe::bench::add_run(app, code);
   moe::bench::add_verify(app, code);
   moe::bench::add_replay(app, code);
+  moe::bench::add_box(app, code);
+  moe::bench::add_report(app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
