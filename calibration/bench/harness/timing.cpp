@@ -9,7 +9,8 @@
 namespace moe::bench {
 namespace {
 
-/// Two events and the time between them.
+/// Two events and the time between them. In a capture they become nodes of the graph, so that the time of starting the
+/// graph is not in.
 class Stopwatch {
  public:
   Stopwatch() {
@@ -22,18 +23,20 @@ class Stopwatch {
   }
   Stopwatch(const Stopwatch&) = delete;
   Stopwatch& operator=(const Stopwatch&) = delete;
-  template <class Work>
-  double us(cudaStream_t stream, const Work& work) {
-    BENCH_CHECK(cudaEventRecord(start_, stream));
-    work();
-    BENCH_CHECK(cudaEventRecord(stop_, stream));
-    BENCH_CHECK(cudaEventSynchronize(stop_));
+  void start(cudaStream_t stream, bool captured) { record(start_, stream, captured); }
+  void stop(cudaStream_t stream, bool captured) { record(stop_, stream, captured); }
+  /// Waits for the stream.
+  double us(cudaStream_t stream) const {
+    BENCH_CHECK(cudaStreamSynchronize(stream));
     float ms = 0;
     BENCH_CHECK(cudaEventElapsedTime(&ms, start_, stop_));
     return 1e3 * static_cast<double>(ms);
   }
 
  private:
+  static void record(cudaEvent_t event, cudaStream_t stream, bool captured) {
+    BENCH_CHECK(cudaEventRecordWithFlags(event, stream, captured ? cudaEventRecordExternal : cudaEventRecordDefault));
+  }
   cudaEvent_t start_ = nullptr, stop_ = nullptr;
 };
 
@@ -72,19 +75,17 @@ double median_of(std::vector<double>& v) {
   return *middle;
 }
 
-/// Replays until the interval is narrow or time is up.
-template <class Work>
-Timing repeat(cudaStream_t stream, int calls, const TimingOptions& options, const Work& work) {
-  Stopwatch watch;
-  work();  // warm-up: uploads the graph, fills instruction caches
-  BENCH_CHECK(cudaStreamSynchronize(stream));
+/// Replays until the interval is narrow or time is up. replay: runs all calls once, microseconds.
+template <class Replay>
+Timing repeat(int calls, const TimingOptions& options, const Replay& replay) {
+  replay();  // warm-up: uploads the graph, fills instruction caches
   std::vector<double> us;
   double spent_ms = 0;
   Timing t;
   while (static_cast<int>(us.size()) < options.most_replays) {
-    const double replay_us = watch.us(stream, work);
-    us.push_back(replay_us / calls);
-    spent_ms += 1e-3 * replay_us;
+    const double all = replay();
+    us.push_back(all / calls);
+    spent_ms += 1e-3 * all;
     if (static_cast<int>(us.size()) < options.least_replays) continue;
     t = summarise(us);
     if (t.half_width_pct <= options.half_width_pct || spent_ms > options.most_ms) break;
@@ -119,18 +120,38 @@ int cold_copies(double bytes_per_call, const TimingOptions& options) {
 }
 
 Timing time_graph(cudaStream_t stream, int calls, int copies, const Call& call, const TimingOptions& options) {
-  call(stream, 0);  // outside capture: lazy loading and function attributes
+  call(stream, copies - 1);  // outside capture: lazy loading and function attributes
   BENCH_CHECK(cudaStreamSynchronize(stream));
+  Stopwatch watch;
   const Graph graph(stream, [&] {
+    call(stream, copies - 1);  // the clock starts when the GPU is at work
+    watch.start(stream, true);
     for (int i = 0; i < calls; ++i) call(stream, i % copies);
+    watch.stop(stream, true);
   });
-  return repeat(stream, calls, options, [&] { graph.replay(stream); });
+  return repeat(calls, options, [&] {
+    graph.replay(stream);
+    return watch.us(stream);
+  });
 }
 
 Timing time_stream(cudaStream_t stream, int calls, int copies, const Call& call, const TimingOptions& options) {
-  return repeat(stream, calls, options, [&] {
+  Stopwatch watch;
+  return repeat(calls, options, [&] {
+    call(stream, copies - 1);
+    watch.start(stream, false);
     for (int i = 0; i < calls; ++i) call(stream, i % copies);
+    watch.stop(stream, false);
+    return watch.us(stream);
   });
+}
+
+Timing time_cold(cudaStream_t stream, double bytes_per_call, int most_copies, const Call& call,
+                 const TimingOptions& options) {
+  const int copies = std::min(most_copies, cold_copies(bytes_per_call, options));
+  constexpr int kLeastCalls = 12;  // a replay is long against the time between two nodes
+  const int rounds = (kLeastCalls + copies - 1) / copies;
+  return time_graph(stream, rounds * copies, copies, call, options);
 }
 
 }  // namespace moe::bench

@@ -1,6 +1,6 @@
 // How long does a call take? CUDA-graph replays of many calls over data that rotates, until the median is known well.
 //
-//   Timing t = time_cold(stream, bytes_per_call, [&](cudaStream_t s, int copy) { gemm.launch(s, x, w[copy], ...); });
+//   Timing t = time_cold(stream, bytes_per_call, sets, [&](cudaStream_t s, int copy) { gemm.launch(s, x, w[copy], ...); });
 //   t.us = 12.31, t.half_width_pct = 0.4, t.replays = 12
 //
 // One replay holds `calls` calls; call i uses copy i. Cold: calls x bytes is at least three times L2, so that nothing
@@ -19,7 +19,7 @@ struct TimingOptions {
   double half_width_pct = 1;   ///< stop when the 95 % interval of the median is this narrow
   int least_replays = 5, most_replays = 60;
   double most_ms = 40;         ///< of measuring, for one point
-  int most_calls = 400;        ///< in one graph
+  int most_calls = 600;        ///< in one graph
 };
 
 struct Timing {
@@ -32,6 +32,9 @@ struct Timing {
 /// Copies that a cold measurement rotates over: three times L2, at least 2, at most options.most_calls.
 int cold_copies(double bytes_per_call, const TimingOptions& options = {});
 
+/// Graph replays over as many copies as make the data cold, at most most_copies.
+Timing time_cold(cudaStream_t stream, double bytes_per_call, int most_copies, const Call& call,
+                 const TimingOptions& options = {});
 /// `calls` calls in one graph; call i gets copy i % copies.
 Timing time_graph(cudaStream_t stream, int calls, int copies, const Call& call, const TimingOptions& options = {});
 /// Launches one by one, no graph.

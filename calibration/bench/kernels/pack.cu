@@ -1,4 +1,5 @@
 // Plain weights to the order of fragments.cuh. One thread writes one lane's 16 bytes.
+#include "harness/buffer.hpp"
 #include "harness/check.hpp"
 #include "kernels/fragments.cuh"
 #include "kernels/grouped_gemm.hpp"
@@ -41,7 +42,25 @@ __global__ void pack_int4(const std::uint8_t* __restrict__ values, const bf16* _
   }
 }
 
+/// Scales of every 32 columns: (0.5 to 1.5) / 64.
+__global__ void fill_scales(char* packed, int k, long scales) {
+  const long per_group = static_cast<long>(k / 32) * 32, step = static_cast<long>(gridDim.x) * blockDim.x;
+  for (long i = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x; i < scales; i += step) {
+    bf16* at = reinterpret_cast<bf16*>(packed + i / per_group * static_cast<long>(column_bytes<Format::int4>(k)) + static_cast<long>(k / 32) * kUnit);
+    const auto noise = static_cast<std::uint32_t>(i * 2654435761u) >> 16;
+    at[i % per_group] = __float2bfloat16((0.5f + static_cast<float>(noise & 0xff) / 256) / 64);
+  }
+}
+
 }  // namespace
+
+void fill_packed(cudaStream_t stream, Format format, int experts, int n, int k, std::uint64_t seed, void* packed) {
+  const std::size_t bytes = static_cast<std::size_t>(experts) * packed_bytes(format, n, k);
+  fill(stream, packed, bytes, format == Format::bf16 ? Fill::small_bf16 : format == Format::fp8 ? Fill::normal_e4m3 : Fill::bits, seed);
+  if (format != Format::int4) return;
+  fill_scales<<<8 * device_facts().sm, 256, 0, stream>>>(static_cast<char*>(packed), k, static_cast<long>(experts) * n * (k / 32));
+  BENCH_CHECK_LAUNCH();
+}
 
 void launch_pack(cudaStream_t stream, Format format, const void* source, const bf16* scales, int experts, int n, int k,
                  void* packed) {

@@ -9,4 +9,8 @@ namespace moe::bench {
 void launch_pack(cudaStream_t stream, Format format, const void* source, const bf16* scales, int experts, int n, int k,
                  void* packed);
 
+/// Random packed weights without a plain source: values of deviation 1/16 (bf16), 1 (fp8), all nibbles alike with
+/// scales of about 1/64 (int4).
+void fill_packed(cudaStream_t stream, Format format, int experts, int n, int k, std::uint64_t seed, void* packed);
+
 }  // namespace moe::bench

@@ -51,6 +51,18 @@ __global__ void topk_rows(const float* __restrict__ logits, int tokens, int expe
   }
 }
 
+__global__ void logits_of(const int* __restrict__ choices, int experts, int topk, float* __restrict__ logits) {
+  float* row = logits + static_cast<long>(blockIdx.x) * experts;
+  const int* chosen = choices + static_cast<long>(blockIdx.x) * topk;
+  for (int e = static_cast<int>(threadIdx.x); e < experts; e += static_cast<int>(blockDim.x)) {
+    const std::uint32_t noise = (blockIdx.x * 977u + static_cast<unsigned>(e)) * 2654435761u >> 8;
+    float v = static_cast<float>(noise) * (1.0f / 16777216);
+    for (int j = 0; j < topk; ++j)
+      if (chosen[j] == e) v += 4;
+    row[e] = v;
+  }
+}
+
 /// Inclusive sums of two arrays of kMostExperts in shared memory, all threads of the block.
 __device__ void scan(int* a, int* b) {
   const int i = static_cast<int>(threadIdx.x);
@@ -149,6 +161,11 @@ void launch_topk(cudaStream_t stream, const float* logits, int tokens, int exper
   else if (experts <= 128) launch(topk_rows<4>);
   else if (experts <= 256) launch(topk_rows<8>);
   else launch(topk_rows<16>);
+  BENCH_CHECK_LAUNCH();
+}
+
+void launch_logits(cudaStream_t stream, const int* choices, int tokens, int experts, int topk, float* logits) {
+  logits_of<<<tokens, 128, 0, stream>>>(choices, experts, topk, logits);
   BENCH_CHECK_LAUNCH();
 }
 

@@ -7,6 +7,9 @@ namespace moe::bench {
 /// ids and weights [tokens][topk]: the largest logits, softmax over the chosen ones. experts <= 512, topk <= 32.
 void launch_topk(cudaStream_t stream, const float* logits, int tokens, int experts, int topk, int* ids, float* weights);
 
+/// Logits whose top-k is what `choices` [tokens][topk] says: 4 to 5 for the chosen experts, 0 to 1 for the others.
+void launch_logits(cudaStream_t stream, const int* choices, int tokens, int experts, int topk, float* logits);
+
 /// Rows sorted by local expert. A tile is up to tile_rows rows of one expert.
 struct SortedRows {
   int* count;          ///< [0] rows, [1] tiles

@@ -18,6 +18,7 @@ const std::vector<Section>& sections() {
       {"bandwidth", "reads, writes and copies in memory and L2", measure_bandwidth},
       {"gemm", "dense multiplies through cuBLASLt", measure_gemm},
       {"moe", "routed experts of one layer, whole block", measure_moe},
+      {"stages", "the stages of a few such blocks, one by one", measure_stages},
       {"gqa", "grouped-query decode attention", measure_gqa},
       {"mla", "absorbed MLA decode attention", measure_mla},
       {"bmm", "per-head multiplies of absorbed MLA", measure_bmm},

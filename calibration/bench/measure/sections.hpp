@@ -15,6 +15,7 @@ void measure_launch(Session& session);      ///< launch.csv
 void measure_bandwidth(Session& session);   ///< bandwidth.csv
 void measure_gemm(Session& session);        ///< gemm.csv
 void measure_moe(Session& session);         ///< moe.csv
+void measure_stages(Session& session);      ///< moe_stages.csv: the stages of a few of them
 void measure_gqa(Session& session);         ///< attention_decode.csv
 void measure_mla(Session& session);         ///< mla_decode.csv
 void measure_bmm(Session& session);         ///< mla_bmm.csv
