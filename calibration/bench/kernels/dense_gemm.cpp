@@ -22,19 +22,6 @@ cublasLtHandle_t handle() {
   return known[device];
 }
 
-/// Fixed scales in device memory: 1/64 for weights and activations, and 1 for the nvfp4 output.
-const float* device_scales() {
-  thread_local float* known[64] = {};
-  int device = 0;
-  BENCH_CHECK(cudaGetDevice(&device));
-  if (known[device] == nullptr) {
-    const float values[2] = {kWeightScale, kActivationScale};
-    BENCH_CHECK(cudaMalloc(reinterpret_cast<void**>(&known[device]), sizeof values));
-    BENCH_CHECK(cudaMemcpy(known[device], values, sizeof values, cudaMemcpyHostToDevice));
-  }
-  return known[device];
-}
-
 struct Layout {
   cublasLtMatrixLayout_t value = nullptr;
   Layout(cudaDataType type, int rows, int columns, long leading, int batch = 1, long stride = 0) {
@@ -88,17 +75,29 @@ cudaDataType type_of(Format format) {
   return format == Format::nvfp4 ? CUDA_R_4F_E2M1 : CUDA_R_16BF;
 }
 
+Format checked(Format format) {
+  if (format == Format::int4) throw Unsupported("no dense int4 multiply in cuBLASLt");
+  if (format == Format::nvfp4 && device_facts().major < 10)
+    throw Unsupported("nvfp4 multiplies need compute capability 10 or 12");
+  return format;
+}
+
 std::size_t padded(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 std::size_t matrix_bytes(Format format, int rows, int columns) {
   const std::size_t values = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   return format == Format::bf16 ? 2 * values : format == Format::fp8 ? values : values / 2;
 }
 
+/// y = factor w x; nothing is added, so there is no C.
 void multiply(cudaStream_t stream, const Description& d, const Layout& a, const Layout& b, const Layout& c,
-              const cublasLtMatmulAlgo_t& algo, const void* w, const void* x, void* y, void* workspace) {
-  const float one = 1, zero = 0;
-  BENCH_CHECK(cublasLtMatmul(handle(), d.value, &one, w, a.value, x, b.value, &zero, y, c.value, y, c.value, &algo,
-                             workspace, kLibraryWorkspace, stream));
+              const cublasLtMatmulAlgo_t& algo, float factor, const void* w, const void* x, void* y,
+              void* workspace) {
+  const float zero = 0;
+  const cublasStatus_t status = cublasLtMatmul(handle(), d.value, &factor, w, a.value, x, b.value, &zero, nullptr,
+                                               c.value, y, c.value, &algo, workspace, kLibraryWorkspace, stream);
+  if (status == CUBLAS_STATUS_NOT_SUPPORTED)
+    throw Unsupported("cuBLASLt chose a multiply for this shape and then does not support it");
+  BENCH_CHECK(status);
 }
 
 }  // namespace
@@ -111,14 +110,8 @@ struct DenseGemm::Plan {
   cublasLtMatmulAlgo_t algo{};
 
   Plan(Format f, int m_, int n_, int k_)
-      : format(f), m(m_), n(n_), k(k_), w(type_of(f), k, n, k), x(type_of(f), k, m, k), y(CUDA_R_16BF, n, m, n) {
-    if (f == Format::int4) throw Unsupported("no dense int4 multiply in cuBLASLt");
-    if (f == Format::fp8) {
-      const void* scale = device_scales();
-      description.set(CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, scale);
-      description.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, static_cast<const void*>(device_scales() + 1));
-    } else if (f == Format::nvfp4) {
-      if (device_facts().major < 10) throw Unsupported("nvfp4 multiplies need compute capability 10 or 12");
+      : format(checked(f)), m(m_), n(n_), k(k_), w(type_of(f), k, n, k), x(type_of(f), k, m, k), y(CUDA_R_16BF, n, m, n) {
+    if (f == Format::nvfp4) {
       description.set(CUBLASLT_MATMUL_DESC_A_SCALE_MODE, static_cast<std::int32_t>(CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3));
       description.set(CUBLASLT_MATMUL_DESC_B_SCALE_MODE, static_cast<std::int32_t>(CUBLASLT_MATMUL_MATRIX_SCALE_VEC16_UE4M3));
     }
@@ -157,7 +150,9 @@ void DenseGemm::launch(cudaStream_t stream, const bf16* x, const void* w, bf16* 
     p.description.set(CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, static_cast<const void*>(scales));
     input = small;
   }
-  multiply(stream, p.description, p.w, p.x, p.y, p.algo, w, input, y, workspace);
+  // Both scales of fp8 belong to whole tensors: their product is one factor.
+  const float factor = p.format == Format::fp8 ? kWeightScale * kActivationScale : 1.0f;
+  multiply(stream, p.description, p.w, p.x, p.y, p.algo, factor, w, input, y, workspace);
 }
 
 struct BatchedGemm::Plan {
@@ -176,7 +171,7 @@ BatchedGemm::~BatchedGemm() = default;
 BatchedGemm::BatchedGemm(BatchedGemm&&) noexcept = default;
 std::size_t BatchedGemm::workspace_bytes() const { return kLibraryWorkspace; }
 void BatchedGemm::launch(cudaStream_t stream, const bf16* x, const bf16* w, bf16* y, void* workspace) const {
-  multiply(stream, plan_->description, plan_->w, plan_->x, plan_->y, plan_->algo, w, x, y, workspace);
+  multiply(stream, plan_->description, plan_->w, plan_->x, plan_->y, plan_->algo, 1, w, x, y, workspace);
 }
 
 namespace {

@@ -77,20 +77,23 @@ __device__ inline void multiply(float (&acc)[MT][4][4], std::uint32_t rows, std:
       const uint4 s = shared_load16(weights + 2 * kUnit + u * kScaleUnit + lane % 4 * 16);
       const std::uint32_t words[4] = {w.x, w.y, w.z, w.w}, scales[4] = {s.x, s.y, s.z, s.w};
 #pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        std::uint32_t b[4];
+      for (int m = 0; m < MT; ++m) {  // four independent chains at a time
+        float c[4][4];
 #pragma unroll
-        for (int i = 0; i < 4; ++i) b[i] = ((words[j] >> (4 * i)) & kNibbles) | k128;
-        const float even = __uint_as_float(scales[j] << 16), odd = __uint_as_float(scales[j] & 0xffff0000u);
+        for (int j = 0; j < 4; ++j)
+          mma_bf16_from(c[j], start[m], low[m].x, high[m].x, low[m].y, high[m].y, (words[j] & kNibbles) | k128,
+                        ((words[j] >> 4) & kNibbles) | k128);
 #pragma unroll
-        for (int m = 0; m < MT; ++m) {
-          float c[4] = {start[m][0], start[m][1], start[m][2], start[m][3]};
-          mma_bf16(c, low[m].x, high[m].x, low[m].y, high[m].y, b[0], b[1]);
-          mma_bf16(c, low[m].z, high[m].z, low[m].w, high[m].w, b[2], b[3]);
-          acc[m][j][0] += even * c[0];
-          acc[m][j][1] += odd * c[1];
-          acc[m][j][2] += even * c[2];
-          acc[m][j][3] += odd * c[3];
+        for (int j = 0; j < 4; ++j)
+          mma_bf16(c[j], low[m].z, high[m].z, low[m].w, high[m].w, ((words[j] >> 8) & kNibbles) | k128,
+                   ((words[j] >> 12) & kNibbles) | k128);
+#pragma unroll
+        for (int j = 0; j < 4; ++j) {
+          const float even = __uint_as_float(scales[j] << 16), odd = __uint_as_float(scales[j] & 0xffff0000u);
+          acc[m][j][0] += even * c[j][0];
+          acc[m][j][1] += odd * c[j][1];
+          acc[m][j][2] += even * c[j][2];
+          acc[m][j][3] += odd * c[j][3];
         }
       }
     } else {

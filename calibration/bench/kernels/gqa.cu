@@ -7,7 +7,7 @@
 namespace moe::bench {
 namespace {
 
-constexpr int kWarps = 4, kRows = 16, kTokens = 16, kBlocksPerSm = 2;
+constexpr int kWarps = 4, kRows = 16, kTokens = 16, kBlocksPerSm = 2, kStartTokens = 128;
 constexpr float kLog2e = 1.4426950408889634f;
 
 template <int kDim>
@@ -25,7 +25,7 @@ struct Arguments {
   const bf16 *q, *k, *v;
   bf16* y;
   float *values, *lse;  ///< parts; null: one split
-  int splits, row_tiles;
+  int splits, row_tiles, chunk;
 };
 
 /// Keys lie as fragments (lane's 16 bytes of token 8i + g, k 32 j + 8q); values as rows with swizzled 16-byte chunks.
@@ -64,8 +64,7 @@ __global__ void __launch_bounds__(32 * kWarps) gqa(const Arguments a) {
     const int at = tile * kRows + r;
     return (static_cast<long>(sequence) * a.s.queries + at / group) * a.s.heads + head * group + at % group;
   };
-  const int chunk = (a.s.context + a.splits - 1) / a.splits;
-  const int begin = split * chunk, end = min(a.s.context, begin + chunk);
+  const int begin = split * a.chunk, end = min(a.s.context, begin + a.chunk);
   const long cache = (static_cast<long>(sequence) * a.s.kv_heads + head) * a.s.context * kDim;
   const bf16 *k = a.k + cache, *v = a.v + cache;
   const std::uint32_t base = shared_address(shared) + static_cast<std::uint32_t>(warp * kStages * kBytes);
@@ -191,7 +190,7 @@ __global__ void __launch_bounds__(32 * kWarps) gqa(const Arguments a) {
 }
 
 int row_tiles(const GqaShape& s) { return (s.heads / s.kv_heads * s.queries + kRows - 1) / kRows; }
-int splits_of(const GqaShape& s) { return splits_for(static_cast<long>(s.sequences) * s.kv_heads * row_tiles(s), s.context, kBlocksPerSm); }
+int splits_of(const GqaShape& s) { return splits_for(static_cast<long>(s.sequences) * s.kv_heads * row_tiles(s), s.context, kBlocksPerSm, kStartTokens); }
 long rows_of(const GqaShape& s) { return static_cast<long>(s.sequences) * s.queries * s.heads; }
 
 template <int kDim>
@@ -221,7 +220,7 @@ std::size_t gqa_workspace_bytes(const GqaShape& s) {
 
 void launch_gqa(cudaStream_t stream, const GqaShape& s, const bf16* q, const bf16* k_cache, const bf16* v_cache,
                 bf16* y, void* workspace) {
-  const Arguments a{s, q, k_cache, v_cache, y, nullptr, nullptr, splits_of(s), row_tiles(s)};
+  const Arguments a{s, q, k_cache, v_cache, y, nullptr, nullptr, splits_of(s), row_tiles(s), chunk_of(s.context, splits_of(s))};
   if (s.head_dim == 64) launch_dim<64>(stream, a, workspace);
   else if (s.head_dim == 128) launch_dim<128>(stream, a, workspace);
   else if (s.head_dim == 256) launch_dim<256>(stream, a, workspace);

@@ -1,5 +1,5 @@
 // Grouped GEMM. Two kernels over the same stages (fragments.cuh):
-//   skinny  tiles of 16 rows: the four warps split k (and columns where k is short); nothing is shared until the end
+//   skinny  tiles of 16 rows: the warps split k (and columns where k is short); nothing is shared until the end
 //   wide    tiles of 32 or 64 rows: the four warps take 32 columns each and share the activations
 #include <algorithm>
 
@@ -10,9 +10,8 @@
 namespace moe::bench {
 namespace {
 
-constexpr int kWarps = 4, kThreads = 32 * kWarps;
+constexpr int kWideWarps = 4;
 constexpr std::size_t kSharedMost = 96 * 1024;  // fits SM120's 99 KB
-constexpr std::size_t kSums = kThreads * 16 * sizeof(float);  // of all warps of a skinny block
 
 struct Arguments {
   int n, k;
@@ -32,9 +31,9 @@ struct Tile {
   int expert, first, rows;
 };
 __device__ Tile tile_of(const Arguments& a) {
-  const int t = static_cast<int>(blockIdx.y);
-  if (t >= *a.tile_count) return {0, 0, 0};
-  return {a.rows.tile_expert[t], a.rows.tile_row[t], a.rows.tile_rows[t]};
+  const int t = static_cast<int>(blockIdx.y), count = *a.tile_count;  // all four loads at once: entries past the end
+  const Tile tile{a.rows.tile_expert[t], a.rows.tile_row[t], a.rows.tile_rows[t]};  // hold anything
+  return t < count ? tile : Tile{0, 0, 0};
 }
 
 /// Byte offset of a row of x, for row `r` of the tile.
@@ -64,8 +63,8 @@ __device__ void store_pair(const Arguments& a, const Tile& t, int r, int column,
   *reinterpret_cast<std::uint32_t*>(a.y + static_cast<long>(t.first + r) * a.n + column) = pack_bf16(even, odd);
 }
 
-template <Format F, int kStages>
-__global__ void __launch_bounds__(kThreads) skinny(const Arguments a) {
+template <Format F, int kWarps, int kStages>
+__global__ void __launch_bounds__(32 * kWarps) skinny(const Arguments a) {
   extern __shared__ __align__(128) char shared[];
   constexpr int kBytes = Stage<F>::kRowBytes16 + Stage<F>::kWeightBytes, kPieces = Stage<F>::kPieces;
   const Tile t = tile_of(a);
@@ -133,8 +132,9 @@ __global__ void __launch_bounds__(kThreads) skinny(const Arguments a) {
 }
 
 template <Format F, int MT, int kStages>
-__global__ void __launch_bounds__(kThreads) wide(const Arguments a) {
+__global__ void __launch_bounds__(32 * kWideWarps) wide(const Arguments a) {
   extern __shared__ __align__(128) char shared[];
+  constexpr int kWarps = kWideWarps;
   constexpr int kPieces = Stage<F>::kPieces, kRowBytes = MT * Stage<F>::kRowBytes16;
   constexpr int kBytes = kRowBytes + kWarps * Stage<F>::kWeightBytes;
   constexpr int kSlots = MT * 2 * kPieces / kWarps;  // row fragments that one warp copies
@@ -185,31 +185,54 @@ __global__ void __launch_bounds__(kThreads) wide(const Arguments a) {
     }
 }
 
-template <Format F, int MT>
-void launch_of(cudaStream_t stream, const GroupedGemm& g, Arguments a) {
-  constexpr std::size_t kStage = MT == 1 ? kWarps * static_cast<std::size_t>(Stage<F>::kRowBytes16 + Stage<F>::kWeightBytes)
-                                         : static_cast<std::size_t>(MT * Stage<F>::kRowBytes16 + kWarps * Stage<F>::kWeightBytes);
-  constexpr int kStages = static_cast<int>(std::min<std::size_t>(6, kSharedMost / kStage));
-  const auto kernel = [] {
-    if constexpr (MT == 1) return skinny<F, kStages>;
-    else return wide<F, MT, kStages>;
-  }();
-  const int blocks = g.k / kStageK;
-  a.split = MT > 1 ? 1 : blocks >= 16 ? 4 : blocks >= 8 ? 2 : 1;
-  const int columns = kWarpColumns * kWarps / a.split;
-  a.used = MT > 1 ? kStages : std::min(kStages, (blocks + a.split - 1) / a.split);
-  const std::size_t bytes = std::max(static_cast<std::size_t>(a.used) * kStage, kSums);
-  BENCH_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)));
+template <class Kernel>
+void launch(Kernel kernel, cudaStream_t stream, const GroupedGemm& g, const Arguments& a, int warps, int columns, std::size_t shared) {
+  BENCH_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)));
   const dim3 grid(static_cast<unsigned>((g.n + columns - 1) / columns), static_cast<unsigned>(g.max_tiles));
-  kernel<<<grid, kThreads, bytes, stream>>>(a);
+  kernel<<<grid, 32 * warps, shared, stream>>>(a);
   BENCH_CHECK_LAUNCH();
+}
+
+/// Warps along k: at least four stages each, or all columns.
+int split_of(int k, int warps) {
+  int split = warps;
+  while (split > 1 && k / kStageK < 4 * split) split /= 2;
+  return split;
+}
+
+template <Format F, int kWarps, int kStages>
+void launch_skinny(cudaStream_t stream, const GroupedGemm& g, Arguments a) {
+  constexpr std::size_t kStage = kWarps * static_cast<std::size_t>(Stage<F>::kRowBytes16 + Stage<F>::kWeightBytes);
+  constexpr std::size_t kSums = kWarps * 32 * 16 * sizeof(float);
+  static_assert(kStages * kStage <= kSharedMost && kSums <= kSharedMost);
+  a.split = split_of(g.k, kWarps);
+  a.used = std::min(kStages, (g.k / kStageK + a.split - 1) / a.split);
+  launch(skinny<F, kWarps, kStages>, stream, g, a, kWarps, kWarpColumns * kWarps / a.split,
+         std::max(static_cast<std::size_t>(a.used) * kStage, a.split > 1 ? kSums : 0));
+}
+
+/// Few blocks: eight warps share one, so that enough bytes are on their way. Many: small ones, several to an SM.
+template <Format F>
+void launch_16(cudaStream_t stream, const GroupedGemm& g, const Arguments& a) {
+  constexpr int kDeep = F == Format::bf16 ? 4 : 3;  // bf16 stages are twice as large
+  const long blocks = static_cast<long>(g.max_tiles) * g.n / kWarpColumns;
+  const bool few = blocks <= 2L * device_facts().sm && split_of(g.k, 8) == 8;
+  if (few && F != Format::bf16) launch_skinny<F, F == Format::bf16 ? 4 : 8, kDeep>(stream, g, a);
+  else launch_skinny<F, 4, kDeep>(stream, g, a);
+}
+
+template <Format F, int MT>
+void launch_wide(cudaStream_t stream, const GroupedGemm& g, const Arguments& a) {
+  constexpr auto kStage = static_cast<std::size_t>(MT * Stage<F>::kRowBytes16 + kWideWarps * Stage<F>::kWeightBytes);
+  constexpr int kStages = static_cast<int>(std::min<std::size_t>(4, kSharedMost / kStage));
+  launch(wide<F, MT, kStages>, stream, g, a, kWideWarps, kWarpColumns * kWideWarps, kStages * kStage);
 }
 
 template <Format F>
 void launch_rows(cudaStream_t stream, const GroupedGemm& g, const Arguments& a) {
-  if (g.tile_rows == 16) launch_of<F, 1>(stream, g, a);
-  else if (g.tile_rows == 32) launch_of<F, 2>(stream, g, a);
-  else launch_of<F, 4>(stream, g, a);
+  if (g.tile_rows == 16) launch_16<F>(stream, g, a);
+  else if (g.tile_rows == 32) launch_wide<F, 2>(stream, g, a);
+  else launch_wide<F, 4>(stream, g, a);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace moe::bench {
 namespace {
 
-constexpr int kWarps = 8, kThreads = 32 * kWarps, kTokens = 32, kStages = 2;
+constexpr int kWarps = 8, kThreads = 32 * kWarps, kTokens = 32, kStages = 2, kStartTokens = 96;
 constexpr int kWidth = kLatent + kRope, kRowBytes = kWidth * 2, kTileBytes = kTokens * kRowBytes;
 constexpr int kPadded = kTokens + 8;  // columns of a row of probabilities: 80 bytes, no bank twice
 constexpr float kLog2e = 1.4426950408889634f;
@@ -27,7 +27,7 @@ struct Arguments {
   const bf16 *q, *cache;
   bf16* y;
   float *values, *lse;
-  int splits, row_tiles;
+  int splits, row_tiles, chunk;
 };
 
 /// Address of 16-byte chunk `chunk` of a row of 1152 bytes; chunks of 8 rows fall into 8 different bank groups.
@@ -35,13 +35,16 @@ __device__ std::uint32_t chunk_at(std::uint32_t base, int row, int chunk) {
   return base + static_cast<std::uint32_t>(row * kRowBytes + ((chunk ^ (row & 7)) * 16));
 }
 
+/// Rows follow one another in the cache: piece i of the tile is 16 bytes at 16 i.
 __device__ void copy_tile(std::uint32_t to, const bf16* cache, int first, int end) {
   constexpr int kChunks = kWidth / 8;
+  const char* from = reinterpret_cast<const char*>(cache) + static_cast<long>(first) * kRowBytes;
+  const int pieces = (end - first) * kChunks;
 #pragma unroll
   for (int i = 0; i < kTokens * kChunks / kThreads; ++i) {
-    const int at = i * kThreads + static_cast<int>(threadIdx.x), row = at / kChunks, chunk = at % kChunks;
-    const bool there = first + row < end;
-    copy16(chunk_at(to, row, chunk), cache + static_cast<long>(there ? first + row : 0) * kWidth + chunk * 8, there);
+    const int at = i * kThreads + static_cast<int>(threadIdx.x);
+    const bool there = at < pieces;
+    copy16(chunk_at(to, at / kChunks, at % kChunks), from + (there ? at * 16 : 0), there);
   }
 }
 
@@ -53,7 +56,7 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
   const int split = static_cast<int>(blockIdx.x), tile = static_cast<int>(blockIdx.y) % a.row_tiles;
   const long sequence = static_cast<int>(blockIdx.y) / a.row_tiles;
   const int rows = a.s.heads * a.s.queries, first_row = tile * kRows;
-  const int chunk = (a.s.context + a.splits - 1) / a.splits, begin = split * chunk, end = min(a.s.context, begin + chunk);
+  const int begin = split * a.chunk, end = min(a.s.context, begin + a.chunk);
   const bf16* cache = a.cache + sequence * a.s.context * kWidth;
   const std::uint32_t queries = shared_address(shared), tiles = queries + Shared<MT>::kQuery;
   float* scores = reinterpret_cast<float*>(shared + Shared<MT>::kQuery + kStages * kTileBytes);
@@ -71,6 +74,14 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
   copy_tile(tiles, cache, begin, end);
   commit_copies();
 
+  // Places in a tile that do not change: keys of the scores, queries, values of the output (see chunk_at).
+  const int tokens = warp % 4 * 8, half = warp / 4;
+  const std::uint32_t key_at = chunk_at(0, tokens + lane % 8, 4 * half + lane / 8);
+  const std::uint32_t query_at[2] = {chunk_at(queries, lane % 16, 4 * half + lane / 16), chunk_at(queries, lane % 16, 4 * half + 2 + lane / 16)};
+  std::uint32_t value_at[4];
+#pragma unroll
+  for (int n = 0; n < 4; ++n) value_at[n] = chunk_at(0, lane % 16, warp * 8 + 2 * n + lane / 16);
+
   const int my_row = thread / kPerRow, my_token = thread % kPerRow * kMine;  // of the softmax step
   const int sees = a.s.context - (a.s.queries - 1 - min(first_row + my_row, rows - 1) / a.s.heads);
   const float scale = kLog2e * rsqrtf(kHeadWidth);
@@ -84,25 +95,25 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
     __syncthreads();  // this tile is there, and everybody is done with the other one
     if (i + 1 < steps) copy_tile(tiles + static_cast<std::uint32_t>((i + 1) % kStages * kTileBytes), cache, first + kTokens, end);
     commit_copies();
-    // Scores: 8 tokens and half of k per warp.
-    const int tokens = warp % 4 * 8, half = warp / 4;
-    float score[MT][4] = {};
-#pragma unroll 3
-    for (int c = half * kChunks / 2; c < (half + 1) * kChunks / 2; c += 4) {  // 32 of k
-      const uint4 w = ldmatrix(chunk_at(here, tokens + lane % 8, c + lane / 8));
+    // Scores: 8 tokens and half of k per warp: half of every 128 bytes of a row.
+    float score[MT][2][4] = {};
+#pragma unroll
+    for (int c = 0; c < kChunks / 8; ++c) {
+      const uint4 w = ldmatrix(here + key_at + c * 128);
 #pragma unroll
       for (int m = 0; m < MT; ++m) {
-        const uint4 x = ldmatrix(chunk_at(queries, 16 * m + lane % 16, c + lane / 16));
-        const uint4 z = ldmatrix(chunk_at(queries, 16 * m + lane % 16, c + 2 + lane / 16));
-        mma_bf16(score[m], x.x, x.y, x.z, x.w, w.x, w.y);
-        mma_bf16(score[m], z.x, z.y, z.z, z.w, w.z, w.w);
+        const uint4 x = ldmatrix(query_at[0] + m * 16 * kRowBytes + c * 128);
+        const uint4 z = ldmatrix(query_at[1] + m * 16 * kRowBytes + c * 128);
+        mma_bf16(score[m][0], x.x, x.y, x.z, x.w, w.x, w.y);
+        mma_bf16(score[m][1], z.x, z.y, z.z, z.w, w.z, w.w);
       }
     }
 #pragma unroll
     for (int m = 0; m < MT; ++m)
 #pragma unroll
       for (int h = 0; h < 2; ++h)
-        *reinterpret_cast<float2*>(scores + (half * kRows + 16 * m + lane / 4 + 8 * h) * kTokens + tokens + lane % 4 * 2) = {score[m][2 * h], score[m][2 * h + 1]};
+        *reinterpret_cast<float2*>(scores + (half * kRows + 16 * m + lane / 4 + 8 * h) * kTokens + tokens + lane % 4 * 2) =
+            {score[m][0][2 * h] + score[m][1][2 * h], score[m][0][2 * h + 1] + score[m][1][2 * h + 1]};
     __syncthreads();
     // Softmax: kPerRow neighbouring threads per row.
     {
@@ -144,7 +155,7 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
     for (int t = 0; t < 2; ++t)
 #pragma unroll
       for (int n = 0; n < 8; n += 2) {
-        const uint4 w = ldmatrix_transposed(chunk_at(here, 16 * t + lane % 16, warp * 8 + n + lane / 16));
+        const uint4 w = ldmatrix_transposed(here + value_at[n / 2] + t * 16 * kRowBytes);
 #pragma unroll
         for (int m = 0; m < MT; ++m) {
           mma_bf16(out[m][n], p[m][t].x, p[m][t].y, p[m][t].z, p[m][t].w, w.x, w.y);
@@ -195,7 +206,7 @@ int row_tiles(const MlaShape& s) {
 }
 int splits_of(const MlaShape& s) {
   const int per_sm = group_of(s) == 1 ? 2 : 1;  // by shared memory
-  return splits_for(static_cast<long>(s.sequences) * row_tiles(s), s.context, per_sm);
+  return splits_for(static_cast<long>(s.sequences) * row_tiles(s), s.context, per_sm, kStartTokens);
 }
 long rows_of(const MlaShape& s) { return static_cast<long>(s.sequences) * s.queries * s.heads; }
 
@@ -214,7 +225,7 @@ std::size_t mla_workspace_bytes(const MlaShape& s) {
 }
 
 void launch_mla(cudaStream_t stream, const MlaShape& s, const bf16* q, const bf16* cache, bf16* y, void* workspace) {
-  Arguments a{s, q, cache, y, nullptr, nullptr, splits_of(s), row_tiles(s)};
+  Arguments a{s, q, cache, y, nullptr, nullptr, splits_of(s), row_tiles(s), chunk_of(s.context, splits_of(s))};
   if (a.splits > 1) {
     a.values = static_cast<float*>(workspace);
     a.lse = a.values + rows_of(s) * a.splits * kLatent;

@@ -8,13 +8,26 @@
 
 namespace moe::bench {
 
-constexpr int kMostSplits = 64, kLeastChunk = 64;
+constexpr int kMostSplits = 64, kChunkStep = 64;
 
-/// Parts per tile: enough blocks for the machine, none shorter than kLeastChunk tokens.
-inline int splits_for(long tiles, int context, int blocks_per_sm) {
+/// Tokens of one part: whole steps of kChunkStep.
+inline int chunk_of(int context, int splits) {
+  return ((context + splits - 1) / splits + kChunkStep - 1) / kChunkStep * kChunkStep;
+}
+
+/// Parts per tile that end soonest: waves of blocks times the tokens of a block, where starting a block costs as much
+/// as start_tokens. The fewest among equals.
+inline int splits_for(long tiles, int context, int blocks_per_sm, int start_tokens) {
   const long slots = static_cast<long>(blocks_per_sm) * device_facts().sm;
-  const long wanted = std::clamp<long>((slots + tiles - 1) / tiles, 1, kMostSplits);
-  return static_cast<int>(std::clamp<long>(wanted, 1, (context + kLeastChunk - 1) / kLeastChunk));
+  int best = 1;
+  long least = -1;
+  for (int s = 1; s <= std::min(kMostSplits, (context + kChunkStep - 1) / kChunkStep); ++s) {
+    const long waves = (tiles * s + slots - 1) / slots, cost = waves * (chunk_of(context, s) + start_tokens);
+    if (least >= 0 && cost >= least) continue;
+    least = cost;
+    best = s;
+  }
+  return best;
 }
 
 /// rows x splits parts: values [row][split][dim] fp32, lse [row][split].

@@ -16,11 +16,11 @@ struct Point {
 };
 
 /// Shapes by space filling over what TP1 to TP8 leaves of 2k to 16k wide models, and some as wide as a vocabulary.
-std::vector<Point> grid(bool quick) {
+std::vector<Point> grid(const std::vector<Format>& formats, bool quick) {
   constexpr int kShapes = 72, kHeads = 6;
   constexpr int kRows[] = {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512};
   std::vector<Point> points;
-  for (const Format f : {Format::bf16, Format::fp8, Format::nvfp4})
+  for (const Format f : formats)
     for (int i = 0; i < kShapes + kHeads; ++i) {
       const bool head = i >= kShapes;
       const int n = head ? log_between(halton(i, 2), 19000, 155000, 64) : log_between(halton(i, 2), 128, 18432, 64);
@@ -37,12 +37,15 @@ std::vector<Point> grid(bool quick) {
 
 void measure_gemm(Session& session) {
   Results results = session.results("gemm.csv", {"path", "dtype", "m", "n", "k"});
+  std::vector<Format> formats{Format::bf16, Format::fp8};
+  if (device_facts().major >= 10) formats.push_back(Format::nvfp4);
+  else results.skip({"suite-1/cublaslt", "nvfp4", "*", "*", "*"}, "the device has no FP4 tensor cores");
   Arena arena(6ull << 30, Fill::none);
   Format filled = Format::int4;
   const auto key = [](const Point& p) {
     return Key{"suite-1/cublaslt", dtype_name(p.format), text(p.m), text(p.n), text(p.k)};
   };
-  measure_points(session, "gemm", results, grid(session.options().quick), key, [&](const Point& p) {
+  measure_points(session, "gemm", results, grid(formats, session.options().quick), key, [&](const Point& p) {
     const DenseGemm gemm(p.format, p.m, p.n, p.k);
     arena.reset();
     if (filled != p.format) {

@@ -10,7 +10,7 @@ namespace {
 /// Styles: many small experts (2k to 7k wide, 768 to 2304 inside), middling ones, few large ones.
 std::vector<ExpertGeometry> geometries() {
   constexpr int kMany = 24, kFew = 6;
-  constexpr int kExperts[] = {72, 96, 144, 192, 240, 288, 320, 416, 512}, kTopk[] = {4, 6, 8, 8, 10};
+  constexpr int kExperts[] = {80, 96, 144, 192, 240, 288, 320, 416, 512}, kTopk[] = {4, 6, 8, 8, 10};
   constexpr int kFewExperts[] = {8, 12, 16, 24, 32, 40};
   std::vector<ExpertGeometry> all;
   for (int i = 0; i < kMany; ++i) {

@@ -74,7 +74,7 @@ void measure_linear(Session& session) {
   Results results = session.results("linear_attention.csv", {"path", "batch", "d_model", "d_conv", "num_k_heads", "head_k_dim", "num_v_heads", "head_v_dim"});
   constexpr int kDim = 128;
   const Buffer state(10ull << 30, Fill::zero), small(512ull << 20, Fill::small_bf16), out(256ull << 20);
-  const Buffer gates(256 * 64 * 4, Fill::scale_f32);
+  const Buffer beta(256 * 64 * 4, Fill::scale_f32), decay(256 * 64 * 4, Fill::zero);
   const auto key = [](const Point& p) {
     return Key{p.conv ? "suite-1/causal_conv1d_update" : "suite-1/delta_update", text(p.batch), text(p.v_heads * kDim), "4",
                text(p.k_heads), text(kDim), text(p.v_heads), text(kDim)};
@@ -89,7 +89,7 @@ void measure_linear(Session& session) {
       if (p.conv)
         launch_conv_update(s, in, in, reinterpret_cast<bf16*>(at), out.as<bf16>(), p.batch, channels);
       else
-        launch_delta_update(s, {p.batch, p.k_heads, p.v_heads}, in, in + (4 << 20), in + (8 << 20), gates.as<float>(), gates.as<float>(), reinterpret_cast<float*>(at), out.as<bf16>());
+        launch_delta_update(s, {p.batch, p.k_heads, p.v_heads}, in, in + (4 << 20), in + (8 << 20), decay.as<float>(), beta.as<float>(), reinterpret_cast<float*>(at), out.as<bf16>());
     });
   });
 }
