@@ -108,4 +108,11 @@ void apply_measured(const std::vector<MeasuredPair>& pairs, const std::vector<Sk
   if (!communicators.empty()) s.measured.push_back("channels and graph_bandwidth are those of NCCL's graph dump");
 }
 
+void bounce_through_host(Sketch& s) {
+  for (SketchGpu& g : s.gpus) g.switch_links = 0;
+  s.nvlinks.clear();
+  s.p2p_off = true;
+  s.inferred.push_back("NCCL_P2P_DISABLE=1: NVLinks are left out, every hop bounces through host memory");
+}
+
 }  // namespace moe

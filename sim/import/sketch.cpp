@@ -127,8 +127,8 @@ std::string nccl_of(const Sketch& s) {
   const auto line = [](std::size_t ranks, int channels, double GBps) {
     return fmt::format("    - {{up_to_ranks: {}, channels: {}, graph_bandwidth: {:.4g} GB/s}}\n", ranks, channels, GBps);
   };
-  std::string out = "nccl:\n  p2p_level: cross_switch    # NCCL's default\n";
-  if (s.amd_cpu) out += "  pair_p2p_anywhere: true    # AMD host\n";
+  std::string out = s.p2p_off ? "nccl:\n  p2p_level: \"off\"\n" : "nccl:\n  p2p_level: cross_switch    # NCCL's default\n";
+  if (s.amd_cpu && !s.p2p_off) out += "  pair_p2p_anywhere: true    # AMD host\n";
   if (!s.communicators.empty()) {
     out += "  communicators:             # as NCCL's own graph dump says\n";
     for (const SketchCommunicator& c : s.communicators)

@@ -46,6 +46,7 @@ struct Sketch {
   std::vector<SketchNvlink> nvlinks;
   std::vector<int> socket_of;           ///< by root complex
   bool amd_cpu = false;
+  bool p2p_off = false;                 ///< NCCL bounces every hop through host memory
   std::vector<std::string> inferred, assumed, measured;
   std::vector<std::string> assumed_rates;         ///< what was assumed of bandwidths
   double socket_GBps = 0;               ///< between two sockets; 0: assumed
@@ -71,6 +72,9 @@ struct MeasuredPair {
 /// those that leave the switch; the socket link those between sockets. Errors: GPUs that the dump does not have.
 void apply_measured(const std::vector<MeasuredPair>& pairs, const std::vector<SketchCommunicator>& communicators,
                     const std::string& file, Sketch& sketch, Diagnostics& out);
+
+/// The same machine with NCCL_P2P_DISABLE=1: NVLinks go, every hop bounces through host memory.
+void bounce_through_host(Sketch& sketch);
 
 /// The machine file.
 std::string machine_text(const Sketch& sketch, const std::string& gpu);

@@ -59,6 +59,7 @@ bool wanted(const Part& part, const std::vector<std::string>& only) {
 int run_part(const std::string& name, RunOptions options) {
   const auto start = std::chrono::steady_clock::now();
   std::string outcome = "done";
+  fs::create_directories(options.out);
   options.resume = true;  // the parent has removed what shall be measured again
   try {
     Session session(options);

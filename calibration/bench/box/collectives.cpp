@@ -90,9 +90,8 @@ void add_communicator(const std::string& folder, const std::string& path, int gp
   out << fmt::format("{}{},{:.4g}\n", key, ring.channels, ring.GBps);
 }
 
-}  // namespace
-
-void measure_nccl(Session& session, const std::string& setting) {
+/// Every group and size under one setting.
+void measure_setting(Session& session, const std::string& setting) {
   if (nccl_version().empty()) throw Unsupported("built without NCCL: its header or library was not found (-DNCCL_ROOT=...)");
   if (setting == "p2p_sys" && all_nvlink()) throw Unsupported("every pair has NVLink, which NCCL uses by default");
   namespace fs = std::filesystem;
@@ -115,6 +114,17 @@ void measure_nccl(Session& session, const std::string& setting) {
         group.point(session, rows, path, By::nccl, op, bytes);
   }
   session.end();
+}
+
+}  // namespace
+
+void measure_nccl(Session& session, const std::string& setting) {
+  if (setting == "default") return measure_setting(session, setting);
+  try {  // a forced transport or protocol may be impossible here
+    measure_setting(session, setting);
+  } catch (const BenchError& e) {
+    throw Unsupported(std::string("NCCL refuses: ") + e.what());
+  }
 }
 
 void measure_own(Session& session) {

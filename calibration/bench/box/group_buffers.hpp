@@ -12,7 +12,7 @@ struct GroupBuffers {
 
   GroupBuffers(const GpuGroup& gpus, std::size_t bytes) {
     for (int gpu = 0; gpu < gpus.size(); ++gpu) {
-      const OnDevice here(gpu);
+      const OnDevice here(gpus.device(gpu));
       inputs.emplace_back(bytes, Fill::normal_bf16, static_cast<std::uint64_t>(gpu + 1));
       outputs.emplace_back(bytes);
       in.push_back(inputs.back().as());

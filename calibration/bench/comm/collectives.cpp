@@ -43,10 +43,9 @@ std::string nccl_version() {
 
 struct Collectives::Nccl {
   std::vector<ncclComm_t> comms;
-  std::vector<int> ranks;
 
-  explicit Nccl(const std::vector<int>& gpus) : comms(gpus.size()), ranks(gpus) {
-    NCCL_CHECK(ncclCommInitAll(comms.data(), static_cast<int>(gpus.size()), gpus.data()));
+  explicit Nccl(const std::vector<int>& devices) : comms(devices.size()) {
+    NCCL_CHECK(ncclCommInitAll(comms.data(), static_cast<int>(devices.size()), devices.data()));
   }
   ~Nccl() {
     for (const ncclComm_t comm : comms) ncclCommDestroy(comm);
@@ -88,14 +87,16 @@ struct Collectives::Nccl {};
 
 #endif
 
-Collectives::Collectives(const GpuGroup& gpus, std::vector<int> ranks) : size_(static_cast<int>(ranks.size())) {
+Collectives::Collectives(const GpuGroup& gpus, const std::vector<int>& ranks) : size_(static_cast<int>(ranks.size())) {
 #ifdef MOE_BENCH_NCCL
-  nccl_ = std::make_unique<Nccl>(ranks);
+  std::vector<int> devices;
+  for (const int gpu : ranks) devices.push_back(gpus.device(gpu));
+  nccl_ = std::make_unique<Nccl>(devices);
 #else
   no_nccl_ = "built without NCCL: its header or library was not found (-DNCCL_ROOT=...)";
 #endif
   try {
-    own_ = std::make_unique<OwnAllReduce>(gpus, std::move(ranks));
+    own_ = std::make_unique<OwnAllReduce>(gpus, ranks);
   } catch (const Unsupported& e) {
     no_own_ = e.what();
   }

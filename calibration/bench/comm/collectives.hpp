@@ -29,7 +29,7 @@ std::string nccl_version();
 class Collectives {
  public:
   /// Rank r is GPU ranks[r]. NCCL reads its environment (NCCL_P2P_DISABLE ...) once per process, here.
-  Collectives(const GpuGroup& gpus, std::vector<int> ranks);
+  Collectives(const GpuGroup& gpus, const std::vector<int>& ranks);
   ~Collectives();
   Collectives(const Collectives&) = delete;
   Collectives& operator=(const Collectives&) = delete;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "harness/check.hpp"
 
@@ -32,17 +33,25 @@ bool map(int device, int other) {
   return true;
 }
 
-}  // namespace
-
-GpuGroup::GpuGroup(int count) {
+std::vector<int> first(int count) {
   if (device_count() < count)
     throw Unsupported(fmt::format("needs {} GPUs, this machine has {}", count, device_count()));
-  for (int gpu = 0; gpu < count; ++gpu) {
-    const OnDevice here(gpu);
+  std::vector<int> devices(static_cast<std::size_t>(count));
+  std::iota(devices.begin(), devices.end(), 0);
+  return devices;
+}
+
+}  // namespace
+
+GpuGroup::GpuGroup(int count) : GpuGroup(first(count)) {}
+
+GpuGroup::GpuGroup(std::vector<int> devices) : devices_(std::move(devices)) {
+  for (const int device : devices_) {
+    const OnDevice here(device);
     cudaStream_t stream = nullptr;
     BENCH_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
     streams_.push_back(stream);
-    for (int other = 0; other < count; ++other) peers_.push_back(other == gpu || map(gpu, other));
+    for (const int other : devices_) peers_.push_back(other == device || map(device, other));
   }
 }
 

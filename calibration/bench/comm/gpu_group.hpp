@@ -29,10 +29,15 @@ class GpuGroup {
  public:
   /// Devices 0 to count - 1. Throws Unsupported when the machine has fewer.
   explicit GpuGroup(int count);
+  /// GPU g of the group is devices[g]. One device may be there twice, to check kernels on a machine with one GPU: a
+  /// device is a peer of itself, and two streams of it run at the same time. NCCL refuses such a group.
+  explicit GpuGroup(std::vector<int> devices);
   ~GpuGroup();
   GpuGroup(const GpuGroup&) = delete;
   GpuGroup& operator=(const GpuGroup&) = delete;
   int size() const { return static_cast<int>(streams_.size()); }
+  /// CUDA's number.
+  int device(int gpu) const { return devices_[static_cast<std::size_t>(gpu)]; }
   cudaStream_t stream(int gpu) const { return streams_[static_cast<std::size_t>(gpu)]; }
   const std::vector<cudaStream_t>& streams() const { return streams_; }
   /// Whether `gpu` may use memory of `other` directly (true for itself).
@@ -42,6 +47,7 @@ class GpuGroup {
   void synchronise() const;
 
  private:
+  std::vector<int> devices_;
   std::vector<cudaStream_t> streams_;
   std::vector<bool> peers_;
 };

@@ -11,7 +11,7 @@ namespace {
 std::vector<cudaGraph_t> end_captures(const GpuGroup& gpus, int begun, bool keep) {
   std::vector<cudaGraph_t> graphs;
   for (int gpu = 0; gpu < begun; ++gpu) {
-    const OnDevice here(gpu);
+    const OnDevice here(gpus.device(gpu));
     cudaGraph_t graph = nullptr;
     const cudaError_t ended = cudaStreamEndCapture(gpus.stream(gpu), &graph);
     if (keep) BENCH_CHECK(ended);
@@ -29,7 +29,7 @@ class Watches {
  public:
   explicit Watches(const GpuGroup& gpus) : gpus_(gpus), all_(static_cast<std::size_t>(gpus.size())) {
     for (int gpu = 0; gpu < gpus.size(); ++gpu) {
-      const OnDevice here(gpu);
+      const OnDevice here(gpus.device(gpu));
       BENCH_CHECK(cudaEventCreate(&at(gpu).from));
       BENCH_CHECK(cudaEventCreate(&at(gpu).to));
     }
@@ -41,7 +41,7 @@ class Watches {
   Watches& operator=(const Watches&) = delete;
   void record(cudaEvent_t Watch::*event) {
     for (int gpu = 0; gpu < gpus_.size(); ++gpu) {
-      const OnDevice here(gpu);
+      const OnDevice here(gpus_.device(gpu));
       BENCH_CHECK(cudaEventRecordWithFlags(at(gpu).*event, gpus_.stream(gpu), cudaEventRecordExternal));
     }
   }
@@ -68,7 +68,7 @@ GroupGraph::GroupGraph(const GpuGroup& gpus, const std::function<void()>& record
   int begun = 0;
   try {
     for (; begun < gpus.size(); ++begun) {
-      const OnDevice here(begun);
+      const OnDevice here(gpus.device(begun));
       BENCH_CHECK(cudaStreamBeginCapture(gpus.stream(begun), cudaStreamCaptureModeThreadLocal));
     }
     record();
@@ -80,7 +80,7 @@ GroupGraph::GroupGraph(const GpuGroup& gpus, const std::function<void()>& record
   }
   const std::vector<cudaGraph_t> graphs = end_captures(gpus, begun, true);
   for (int gpu = 0; gpu < gpus.size(); ++gpu) {
-    const OnDevice here(gpu);
+    const OnDevice here(gpus.device(gpu));
     cudaGraphExec_t exec = nullptr;
     BENCH_CHECK(cudaGraphInstantiate(&exec, graphs[static_cast<std::size_t>(gpu)], 0));
     execs_.push_back(exec);
@@ -96,7 +96,7 @@ GroupGraph::~GroupGraph() {
 
 void GroupGraph::launch() const {
   for (int gpu = 0; gpu < gpus_.size(); ++gpu) {
-    const OnDevice here(gpu);
+    const OnDevice here(gpus_.device(gpu));
     BENCH_CHECK(cudaGraphLaunch(execs_[static_cast<std::size_t>(gpu)], gpus_.stream(gpu)));
   }
 }

@@ -18,7 +18,7 @@ enum class OwnShape { one_shot, two_shot };
 class OwnAllReduce {
  public:
   /// Rank r is GPU ranks[r]. `most_bytes`: of a two-shot buffer. Throws Unsupported when two of them are not peers.
-  OwnAllReduce(const GpuGroup& gpus, std::vector<int> ranks, std::size_t most_bytes = std::size_t{64} << 20);
+  OwnAllReduce(const GpuGroup& gpus, const std::vector<int>& ranks, std::size_t most_bytes = std::size_t{64} << 20);
   ~OwnAllReduce();
   /// in[r], out[r] and streams[r] belong to rank r; in and out must differ. bytes: of one buffer of bf16, a multiple of 16.
   /// Waits for nothing and allocates nothing. All ranks' launches are made here: a rank's kernel ends when all have come.
@@ -26,7 +26,7 @@ class OwnAllReduce {
                const std::vector<cudaStream_t>& streams);
 
  private:
-  std::vector<int> ranks_;
+  std::vector<int> devices_;  ///< of the ranks
   std::vector<Buffer> signals_, scratch_;
 };
 

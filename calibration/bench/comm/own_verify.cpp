@@ -33,7 +33,7 @@ struct Case {
 
   Case(const GpuGroup& gpus, std::size_t bytes) {
     for (int gpu = 0; gpu < gpus.size(); ++gpu) {
-      const OnDevice here(gpu);
+      const OnDevice here(gpus.device(gpu));
       in.emplace_back(bytes, Fill::none);
       out.emplace_back(bytes, Fill::none);
       from.push_back(in.back().as());
@@ -43,7 +43,7 @@ struct Case {
   /// New inputs; outputs that no sum gives.
   void refill(const GpuGroup& gpus, std::size_t bytes, std::uint64_t seed) {
     for (int gpu = 0; gpu < gpus.size(); ++gpu) {
-      const OnDevice here(gpu);
+      const OnDevice here(gpus.device(gpu));
       const std::size_t g = static_cast<std::size_t>(gpu);
       fill(gpus.stream(gpu), in[g].as(), bytes, Fill::normal_bf16, seed + g);
       BENCH_CHECK(cudaMemsetAsync(out[g].as(), 0xff, bytes, gpus.stream(gpu)));

@@ -73,18 +73,18 @@ double ping_ns(const GpuGroup& gpus, int a, int b, void* flag_a, void* flag_b, i
   BENCH_CHECK(cudaHostAlloc(&host, 2 * sizeof(long long), cudaHostAllocPortable | cudaHostAllocMapped));
   auto* ns = static_cast<long long*>(host);
   for (const int gpu : {a, b}) {  // a first launch must not wait for work that waits for it
-    const OnDevice here(gpu);
+    const OnDevice here(gpus.device(gpu));
     cudaFuncAttributes unused{};
     BENCH_CHECK(cudaFuncGetAttributes(&unused, ping_kernel));
   }
   auto *at_a = static_cast<std::uint32_t*>(flag_a), *at_b = static_cast<std::uint32_t*>(flag_b);
   {
-    const OnDevice here(a);
+    const OnDevice here(gpus.device(a));
     ping_kernel<<<1, 1, 0, gpus.stream(a)>>>(at_a, at_b, rounds, true, ns);
     BENCH_CHECK_LAUNCH();
   }
   {
-    const OnDevice here(b);
+    const OnDevice here(gpus.device(b));
     ping_kernel<<<1, 1, 0, gpus.stream(b)>>>(at_b, at_a, rounds, false, ns + 1);
     BENCH_CHECK_LAUNCH();
   }

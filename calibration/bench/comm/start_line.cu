@@ -44,7 +44,7 @@ StartLine::StartLine(const GpuGroup& gpus) {
   const std::size_t n = static_cast<std::size_t>(gpus.size());
   flags_ = pinned((n * n + n) * kApart);
   for (int gpu = 0; gpu < gpus.size(); ++gpu) {
-    const OnDevice here(gpu);
+    const OnDevice here(gpus.device(gpu));
     load(start_kernel);
   }
 }
@@ -53,7 +53,7 @@ StartLine::~StartLine() { cudaFreeHost(flags_); }
 
 void StartLine::wait(const GpuGroup& gpus) {
   for (int gpu = 0; gpu < gpus.size(); ++gpu) {
-    const OnDevice here(gpu);
+    const OnDevice here(gpus.device(gpu));
     start_kernel<<<1, 32, 0, gpus.stream(gpu)>>>(flags_, gpu, gpus.size());
     BENCH_CHECK_LAUNCH();
   }
@@ -61,7 +61,7 @@ void StartLine::wait(const GpuGroup& gpus) {
 
 Gate::Gate(const GpuGroup& gpus) : open_(pinned(kApart)) {
   for (int gpu = 0; gpu < gpus.size(); ++gpu) {
-    const OnDevice here(gpu);
+    const OnDevice here(gpus.device(gpu));
     load(gate_kernel);
   }
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "box/report.hpp"
 #include "commands.hpp"
 #include "harness/check.hpp"
 #include "measure/sections.hpp"
@@ -81,6 +82,7 @@ int run(const RunOptions& options) {
       ++failed;
     }
   }
+  write_report(options.out);
   return failed == 0 ? 0 : 3;
 }
 
