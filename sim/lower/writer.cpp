@@ -102,7 +102,8 @@ void Writer::record(OpId op, int rank, Stream stream, const Item& item, int laye
     return;
   }
   last = calls_.size();
-  const std::string& name = item.name;
+  // Routed experts are one call, named after the whole and not after their first stage.
+  const std::string name = item.call.op_class == "experts" ? "experts" : item.name;
   calls_.push_back({{op}, rank, layer, name, item.path, kNames[stream], item.call, {}, {}, item.cost.dram_bytes});
 }
 

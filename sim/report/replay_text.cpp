@@ -56,6 +56,9 @@ std::vector<Total> by_path(const std::vector<ReplayedStep>& steps) {
   return totals_by(steps, [](const ReplayedKernel& k) { return k.path.empty() ? k.name : k.path; });
 }
 
+/// In milliseconds; what was not measured is a dash.
+std::string in_step_ms(const Total& t) { return t.in_step_us != 0 ? fmt::format("{:.3f}", t.in_step_us * 1e-3) : "-"; }
+
 double percent(double simulated, double measured) { return measured > 0 ? 100 * (simulated / measured - 1) : 0; }
 
 std::string errors_line(const std::vector<ReplayedStep>& steps) {
@@ -82,8 +85,8 @@ std::string replay_text(const std::vector<ReplayedStep>& steps) {
   const auto table = [&](const char* title, const std::vector<Total>& totals) {
     text += fmt::format("\n{:<40} {:>12} {:>12} {:>12} {:>8} {:>14}\n", title, "simulated", "alone", "in the step", "error", "median error");
     for (const Total& t : totals)
-      text += fmt::format("{:<40} {:>9.3f} ms {:>9.3f} ms {:>9.3f} ms {:>+6.1f} % {:>12.1f} %\n", t.name, t.simulated_us * 1e-3,
-                          t.alone_us * 1e-3, t.in_step_us * 1e-3, percent(t.simulated_us, t.alone_us), t.median());
+      text += fmt::format("{:<40} {:>9.3f} ms {:>9.3f} ms {:>9} ms {:>+6.1f} % {:>12.1f} %\n", t.name, t.simulated_us * 1e-3,
+                          t.alone_us * 1e-3, in_step_ms(t), percent(t.simulated_us, t.alone_us), t.median());
   };
   table("category, all programs", by_category(steps));
   table("kernel, all programs", by_path(steps));
@@ -103,8 +106,8 @@ std::string replay_markdown(const std::vector<ReplayedStep>& steps, const std::s
   const auto table = [&](const char* title, const std::vector<Total>& totals) {
     text += fmt::format("\n| {} | simulated ms | alone ms | in the step ms | error | median error |\n|---|---:|---:|---:|---:|---:|\n", title);
     for (const Total& t : totals)
-      text += fmt::format("| {} | {:.3f} | {:.3f} | {:.3f} | {:+.1f} % | {:.1f} % |\n", t.name, t.simulated_us * 1e-3, t.alone_us * 1e-3,
-                          t.in_step_us * 1e-3, percent(t.simulated_us, t.alone_us), t.median());
+      text += fmt::format("| {} | {:.3f} | {:.3f} | {} | {:+.1f} % | {:.1f} % |\n", t.name, t.simulated_us * 1e-3, t.alone_us * 1e-3,
+                          in_step_ms(t), percent(t.simulated_us, t.alone_us), t.median());
   };
   table("category", by_category(steps));
   table("kernel", by_path(steps));

@@ -14,12 +14,6 @@
 namespace moe::bench {
 namespace {
 
-Format format_of(const ReplayOp& op) {
-  if (op.path.ends_with("/fp8")) return Format::fp8;
-  if (op.path.ends_with("/int4_wo")) return Format::int4;
-  return Format::bf16;
-}
-
 Fill fill_of(Format format) {
   return format == Format::bf16 ? Fill::small_bf16 : format == Format::fp8 ? Fill::normal_e4m3 : Fill::bits;
 }
@@ -27,7 +21,7 @@ Fill fill_of(Format format) {
 }  // namespace
 
 Rank::Run Rank::dense(const ReplayOp& op) {
-  const Format format = format_of(op);
+  const Format format = weight_format(op);
   const auto gemm = std::make_shared<DenseGemm>(format, op.whole("m"), op.whole("n"), op.whole("k"));
   const void* w = weights(op.weights, gemm->weight_bytes(), fill_of(format));
   void* workspace = scratch(op, gemm->workspace_bytes());
@@ -39,7 +33,7 @@ Rank::Run Rank::dense(const ReplayOp& op) {
 }
 
 Rank::Run Rank::experts(const ReplayOp& op) {
-  const Format format = format_of(op);
+  const Format format = weight_format(op);
   ExpertShape shape;
   shape.tokens = op.whole("tokens");
   shape.hidden = op.whole("hidden");

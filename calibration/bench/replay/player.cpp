@@ -3,7 +3,9 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <thread>
 
 #include "harness/check.hpp"
 #include "harness/device_state.hpp"
@@ -12,6 +14,13 @@
 
 namespace moe::bench {
 namespace {
+
+/// A burst of replays and a pause of three times its length: on average a card stays below its power limit, and its
+/// clocks are those of the short measurements that a profile is fitted from.
+constexpr double kBurstUs = 10000, kPause = 3;
+constexpr double kMostUs = 400000;    // of counted replays, for one graph
+constexpr int kLeastReplays = 12, kPartReplays = 6, kSustainedReplays = 12;
+constexpr double kSustainUs = 250000; // long enough for the power limit to act
 
 double quantile(std::vector<double> v, double q) {
   std::sort(v.begin(), v.end());
@@ -33,24 +42,49 @@ std::vector<GroupTime> groups_of(const ReplayProgram& program) {
   return groups;
 }
 
-/// Replays of the ops that the filter takes; the first ones, for `warm_ms`, are not counted.
-std::vector<double> time(Team& team, const Team::Filter& filter, double warm_ms, int replays) {
-  const GroupGraph graph(team.gpus(), [&] { team.enqueue(filter); });
-  const double once_us = std::max(1.0, quantile(team.replay(graph, 3), 0.5));
-  const int warm = std::clamp(static_cast<int>(1000 * warm_ms / once_us), 1, 20000);
-  team.replay(graph, warm);
-  return team.replay(graph, replays);
+/// In bursts, each after one replay that is not counted.
+std::vector<double> in_bursts(const Team& team, const GroupGraph& graph, int replays) {
+  const double once_us = std::max(1.0, quantile(team.replay(graph, 2), 0.5));
+  const int burst = std::max(1, static_cast<int>(kBurstUs / once_us));
+  std::vector<double> out;
+  while (static_cast<int>(out.size()) < replays) {
+    const std::vector<double> some = team.replay(graph, 1 + std::min(burst, replays - static_cast<int>(out.size())));
+    out.insert(out.end(), some.begin() + 1, some.end());
+    std::this_thread::sleep_for(std::chrono::duration<double, std::micro>(kPause * once_us * static_cast<double>(some.size())));
+  }
+  return out;
 }
 
-double empty_graph_us(Team& team, int replays) {
+double part_us(Team& team, const Team::Filter& filter) {
+  const GroupGraph graph(team.gpus(), [&] { team.enqueue(filter); });
+  return quantile(in_bursts(team, graph, kPartReplays), 0.5);
+}
+
+double empty_graph_us(const Team& team) {
   const GroupGraph graph(team.gpus(), [&] {
     for (int gpu = 0; gpu < team.gpus().size(); ++gpu) {
       const OnDevice here(gpu);
       launch_empty(team.gpus().stream(gpu));
     }
   });
-  team.replay(graph, replays);
-  return quantile(team.replay(graph, replays), 0.5);
+  return quantile(in_bursts(team, graph, 60), 0.5);
+}
+
+void time_step(Team& team, const PlayOptions& options, Played& out) {
+  const GroupGraph graph(team.gpus(), [&] { team.enqueue([](const ReplayOp&) { return true; }); });
+  const double once_us = std::max(1.0, quantile(team.replay(graph, 3), 0.5));
+  const int wanted = std::clamp(static_cast<int>(kMostUs / once_us), std::min(kLeastReplays, options.replays), options.replays);
+  const std::vector<double> step = in_bursts(team, graph, wanted);
+  out.sm_mhz = device_state(0).sm_mhz;
+  out.replays = wanted;
+  out.median_us = quantile(step, 0.5);
+  out.low_us = quantile(step, 0.05);
+  out.high_us = quantile(step, 0.95);
+  team.replay(graph, static_cast<int>(kSustainUs / once_us) + 1);
+  out.sustained_us = quantile(team.replay(graph, kSustainedReplays), 0.5);
+  const DeviceState after = device_state(0);
+  out.sustained_sm_mhz = after.sm_mhz;
+  out.throttle = after.throttle;
 }
 
 }  // namespace
@@ -66,28 +100,18 @@ std::vector<std::string> refusals(const ReplayProgram& program) {
 
 Played play(const ReplayProgram& program, const PlayOptions& options) {
   Played out;
-  out.sm_mhz_before = device_state(0).sm_mhz;
   Team team(program);
-  const auto all = [](const ReplayOp&) { return true; };
-  team.enqueue(all);  // libraries set up what they need: not while a graph is captured
+  team.enqueue([](const ReplayOp&) { return true; });  // libraries set up what they need: not while a graph is captured
   team.gpus().synchronise();
-  out.step_us = time(team, all, options.warm_ms, options.replays);
-  out.median_us = quantile(out.step_us, 0.5);
-  out.low_us = quantile(out.step_us, 0.05);
-  out.high_us = quantile(out.step_us, 0.95);
-  out.empty_graph_us = empty_graph_us(team, options.replays);
-  const DeviceState after = device_state(0);
-  out.sm_mhz_after = after.sm_mhz;
-  out.throttle = after.throttle;
   out.weight_bytes = static_cast<double>(team.rank(0).weight_bytes());
   out.cache_bytes = static_cast<double>(team.rank(0).cache_bytes());
+  out.empty_graph_us = empty_graph_us(team);
   out.groups = groups_of(program);
+  time_step(team, options, out);
   if (!options.attribute) return out;
   for (GroupTime& g : out.groups) {
-    const auto only = [&](const ReplayOp& op) { return op.name == g.name; };
-    const auto without = [&](const ReplayOp& op) { return op.name != g.name; };
-    g.alone_us = quantile(time(team, only, 0, options.part_replays), 0.5);
-    g.in_step_us = out.median_us - quantile(time(team, without, 0, options.part_replays), 0.5);
+    g.alone_us = part_us(team, [&](const ReplayOp& op) { return op.name == g.name; }) - out.empty_graph_us;
+    if (options.in_step) g.in_step_us = out.median_us - part_us(team, [&](const ReplayOp& op) { return op.name != g.name; });
   }
   return out;
 }

@@ -8,10 +8,9 @@
 namespace moe::bench {
 
 struct PlayOptions {
-  int replays = 40;                 ///< of the whole step
-  double warm_ms = 150;             ///< replays before the clock runs: until the clocks have settled
-  bool attribute = true;            ///< also times every group of ops, alone and by leaving it out
-  int part_replays = 8;             ///< of one graph of the attribution
+  int replays = 40;                 ///< of the whole step, at most
+  bool attribute = true;            ///< also times every group of ops alone
+  bool in_step = false;             ///< and the step without it: long
 };
 
 /// Ops of one name: the same kernel in every layer.
@@ -19,18 +18,19 @@ struct GroupTime {
   std::string name, category, op_class, path;
   int calls = 0;                    ///< per rank
   double simulated_us = 0;          ///< sum over the calls of rank 0
-  double alone_us = 0;              ///< a graph of these ops only
-  double in_step_us = 0;            ///< the step less the step without them
+  double alone_us = 0;              ///< a graph of these ops only, less what a graph costs by itself
+  double in_step_us = 0;            ///< the step less the step without them; 0: not measured
 };
 
 struct Played {
-  std::vector<double> step_us;      ///< of every replay, slowest rank
-  double median_us = 0, low_us = 0, high_us = 0;  ///< 5 % and 95 % of the replays
-  std::vector<GroupTime> groups;    ///< in the order of first use
+  int replays = 0;
+  double median_us = 0, low_us = 0, high_us = 0;  ///< step; 5 % and 95 % of the replays, slowest rank
+  double sustained_us = 0;          ///< the same without pauses, after a quarter of a second: the power limit may hold it back
+  unsigned sm_mhz = 0, sustained_sm_mhz = 0;
+  std::string throttle;             ///< at the end of the sustained replays
   double empty_graph_us = 0;        ///< a graph of one kernel that does nothing: what a replay costs by itself
+  std::vector<GroupTime> groups;    ///< in the order of first use
   double weight_bytes = 0, cache_bytes = 0;       ///< rank 0
-  unsigned sm_mhz_before = 0, sm_mhz_after = 0;
-  std::string throttle;
 };
 
 /// Reasons why the program cannot be played, each with the number of ops it holds for; empty: it can.

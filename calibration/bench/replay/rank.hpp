@@ -16,6 +16,8 @@ namespace moe::bench {
 
 /// Why an op cannot be executed by the suite's kernels; empty: it can. Needs no device.
 std::string refusal(const ReplayOp& op);
+/// Of the weights that its kernel path multiplies. Throws Unsupported for a path that has none.
+Format weight_format(const ReplayOp& op);
 
 /// Activations go from kernel to kernel through two buffers that take turns, so that every kernel reads what the one
 /// before it wrote, from L2 as in a decode step. Every weight and every cache has memory of its own.

@@ -29,8 +29,9 @@ bool replay_one(const ReplayProgram& p, const ReplayArguments& a, ReplayResults&
       const Played played = play(p, a.play);
       results.add(p, played);
       const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      fmt::print("{:<44} {} GPU{}  step {:9.1f} us ({:.1f} to {:.1f})  simulated {:9.1f} us {:+6.1f} %  weights {:.1f} GB, cache {:.1f} GB  {:.1f} s\n",
-                 p.name, p.ranks, p.ranks > 1 ? "s" : " ", played.median_us, played.low_us, played.high_us, p.simulated_step_us,
+      fmt::print("{:<44} {} GPU{}  step {:9.1f} us ({:.1f} to {:.1f}), sustained {:9.1f} us {}  simulated {:9.1f} us {:+6.1f} %  weights {:.1f} GB, cache {:.1f} GB  {:.1f} s\n",
+                 p.name, p.ranks, p.ranks > 1 ? "s" : " ", played.median_us, played.low_us, played.high_us, played.sustained_us,
+                 played.throttle, p.simulated_step_us,
                  100 * (p.simulated_step_us / played.median_us - 1), played.weight_bytes * 1e-9, played.cache_bytes * 1e-9, s);
       std::fflush(stdout);
       return true;
@@ -80,7 +81,8 @@ void add_replay(CLI::App& app, int& code) {
   command->add_option("program", a->programs, "Program files")->required()->check(CLI::ExistingFile);
   command->add_option("--out", a->out, "Folder for results.json and results.csv")->capture_default_str();
   command->add_option("--replays", a->play.replays, "Replays of the whole step")->check(CLI::Range(3, 10000))->capture_default_str();
-  command->add_flag("--no-attribution", a->no_attribution, "Only whole steps: a third of the time");
+  command->add_flag("--no-attribution", a->no_attribution, "Only whole steps");
+  command->add_flag("--in-step", a->play.in_step, "Also the step without each kernel: several times as long");
   command->add_flag("--resume", a->resume, "Keep the results that the folder has and go on");
   command->add_flag("--check", a->check, "Only say which ops have no kernel; needs no GPU");
   command->callback([a, &code] {

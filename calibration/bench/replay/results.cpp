@@ -54,13 +54,13 @@ bool ReplayResults::has(const ReplayProgram& program) const {
 void ReplayResults::add(const ReplayProgram& program, const Played& played) {
   Json r = head_of(program);
   r["step_us"] = {{"median", rounded(played.median_us)}, {"low", rounded(played.low_us)}, {"high", rounded(played.high_us)},
-                  {"replays", played.step_us.size()}};
+                  {"replays", played.replays}};
   r["simulated_step_us"] = rounded(program.simulated_step_us);
   r["empty_graph_us"] = rounded(played.empty_graph_us);
   r["weight_bytes"] = played.weight_bytes;
   r["cache_bytes"] = played.cache_bytes;
-  r["sm_mhz"] = {played.sm_mhz_before, played.sm_mhz_after};
-  r["throttle"] = played.throttle;
+  r["sm_mhz"] = played.sm_mhz;
+  r["sustained"] = {{"median_us", rounded(played.sustained_us)}, {"sm_mhz", played.sustained_sm_mhz}, {"throttle", played.throttle}};
   r["ops"] = Json::array();
   for (const GroupTime& g : played.groups)
     r["ops"].push_back({{"name", g.name}, {"category", g.category}, {"class", g.op_class}, {"path", g.path},
