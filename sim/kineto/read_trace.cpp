@@ -182,14 +182,14 @@ void keep_one_device(KinetoTrace& t, Diagnostics& out) {
   }
 }
 
-void explain(const std::string& problem, const JsonStream& text, const std::string& file, Diagnostics& out) {
+void explain(const std::string& problem, JsonStream& text, const std::string& file, Diagnostics& out) {
   int line = 0, column = 0;
   if (const std::size_t at = problem.find("at line "); at != std::string::npos)
     std::sscanf(problem.c_str() + at, "at line %d, column %d", &line, &column);
   const Place place{file, line, column, 1};
   if (!text.damage().empty())
     out.error(fmt::format("{} after {} bytes of text", text.damage(), text.position()), {file, 0, 0, 1}, "", "copy or record it again");
-  else if (problem.find("end of input") != std::string::npos)
+  else if (text.sgetc() == std::char_traits<char>::eof())  // the parser wanted more than there is
     out.error("the trace ends in the middle: the copy is cut short, or the profiled process was stopped while it wrote", place);
   else
     out.error("not a JSON trace: " + problem.substr(std::min(problem.size(), problem.rfind(": ") + 2)), place, "",

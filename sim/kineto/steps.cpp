@@ -143,10 +143,14 @@ void choose(const KinetoTrace& t, int skip, TraceSteps& steps, Diagnostics& out)
   const int candidates = decode == 0 ? static_cast<int>(steps.steps.size()) : decode;
   int left_out = skip >= 0 ? skip : candidates > 1 ? 1 : 0;
   if (left_out >= candidates) throw InputError(fmt::format("`--skip {}` leaves no step: the trace has {}", skip, candidates));
+  bool any_closed = false;
   for (TraceStep& s : steps.steps) {
     if (s.prefill && decode > 0) continue;
     s.used = left_out-- <= 0;
+    any_closed = any_closed || (s.used && s.closed);
   }
+  // A step without the gap behind it counts only where there is no better one.
+  for (TraceStep& s : steps.steps) s.used = s.used && (s.closed || !any_closed);
 }
 
 /// Operators, spans and kernels that decode does not have.

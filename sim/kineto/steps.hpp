@@ -7,7 +7,8 @@
 //   whole         nothing of that: the whole trace is one step
 //
 // A step lasts from its first kernel to the first kernel of the next one, so the gap before the next step belongs to it;
-// the last one of a trace ends with its last kernel.
+// the last one of a trace ends with its last kernel and is used only where there is no other. The first one is left out where
+// another remains: the profiler starts in it.
 #pragma once
 #include <string>
 #include <vector>
