@@ -9,7 +9,8 @@
 namespace moe {
 namespace {
 
-constexpr double kContextApart = 0.20, kContextTokens = 512;  // windows whose contexts differ less are averaged
+constexpr double kContextApart = 0.20, kContextTokens = 2048;  // windows whose contexts differ less are averaged: half a minute at 60 tok/s
+constexpr double kSharing = 0.01;  // prefix cache hits below this share are chance
 constexpr const char* kFirst = "without a report before it";
 
 /// "" for a window of steady decode, else why not.
@@ -32,7 +33,7 @@ struct Group {
   long running = 0;
   double context = -1;  ///< per sequence; -1: not known
   std::vector<const LogWindow*> windows;
-  bool changing = false, unchecked = false;
+  bool changing = false, unchecked = false, shared = false;
 };
 
 double context_of(const LogWindow& w) { return w.kv_tokens < 0 ? -1 : w.kv_tokens / w.running; }
@@ -57,7 +58,8 @@ BenchRow row_of(const Group& g) {
                        n > 1 ? fmt::format(", {} to {} tok/s", cell(low), cell(high)) : ""));
   if (g.changing) row.note("the number of running requests changed a little");
   if (g.unchecked) row.note("nothing tells whether the report was steady");
-  row.cells["quality"] = g.unchecked ? "C" : n > 1 && !g.changing ? "A" : "B";
+  if (g.shared && g.context >= 0) row.note("context is the cache per request: it is longer where requests share a prompt");
+  row.cells["quality"] = g.unchecked ? "C" : n > 1 && !g.changing && !g.shared ? "A" : "B";
   return row;
 }
 
@@ -82,6 +84,7 @@ std::vector<BenchRow> steady_rows(const std::vector<LogWindow>& windows, const S
     at->windows.push_back(&w);
     at->changing = at->changing || (before != nullptr && before->running != w.running);
     at->unchecked = at->unchecked || unchecked;
+    at->shared = at->shared || (w.prefix_hits > kSharing && w.running > 1);
     ++kept;
   }
   std::vector<BenchRow> rows;

@@ -21,6 +21,7 @@ struct LogWindow {
   double kv_tokens = -1;         ///< cached, all sequences; -1: not known
   double expected_tokens = -1;   ///< that the cache should grow by since the last line; -1: not known
   double accept_len = 0;         ///< 0: not said
+  double prefix_hits = 0;        ///< share of prompt tokens found in the cache so far; requests may share what it holds
   bool prompt_before = false;    ///< a prompt was computed since the last line
 };
 
@@ -32,7 +33,7 @@ struct SteadyRules {
 };
 
 /// Rows of the steady windows, metric output_tok_s_total: one for each number of running requests and context (within 20 % or
-/// 512 tokens), mean over its windows. Where the number changed a little within a window, its mean counts. A sentence
+/// 2048 tokens), mean over its windows. Where the number changed a little within a window, its mean counts. A sentence
 /// about what was left out goes to `out` as a warning, and an error when nothing is steady.
 std::vector<BenchRow> steady_rows(const std::vector<LogWindow>& windows, const SteadyRules& rules, const std::string& file, Diagnostics& out);
 

@@ -2,6 +2,7 @@
 //  GPU KV cache usage: 0.4%, ..." and, with speculation, "SpecDecoding metrics: Mean acceptance length: 2.62, ..." behind it.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 #include <sstream>
@@ -113,6 +114,7 @@ BenchFile read_vllm_log(const std::string& text, const std::string& file, const 
     w.running = static_cast<int>(after(line, "Running:")), w.tokens_per_s = after(line, "generation throughput:");
     w.prompt_per_s = after(line, "prompt throughput:");
     const double usage = after(line, "KV cache usage:");
+    w.prefix_hits = std::max(0.0, after(line, "Prefix cache hit rate:")) / 100;
     if (pool > 0 && usage >= 0) w.kv_tokens = usage / 100 * pool;
     if (!windows.empty() && w.time_s >= 0 && windows.back().time_s >= 0) w.expected_tokens = w.tokens_per_s * (w.time_s - windows.back().time_s);
     if (line.find("Engine ") != std::string::npos) engines.insert(text_behind(line, "Engine "));
