@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
@@ -17,11 +18,13 @@ namespace {
 
 /// Microseconds as written -> nanoseconds, without the rounding of a double (time since 1970 needs 61 bits).
 std::int64_t nanoseconds(const std::string& text) {
+  constexpr std::int64_t kMost = 9'000'000'000'000'000;  // us: what fits as ns
   std::int64_t whole = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
   const auto at = static_cast<std::size_t>(end - text.data());
-  if (error != std::errc{} || (at < text.size() && text[at] != '.'))
-    return static_cast<std::int64_t>(std::strtod(text.c_str(), nullptr) * 1000);
+  if (error != std::errc{} || (at < text.size() && text[at] != '.') || text.find_first_of("eE") != std::string::npos)
+    return static_cast<std::int64_t>(std::clamp(std::strtod(text.c_str(), nullptr), -1.0 * kMost, 1.0 * kMost) * 1000);
+  whole = std::clamp(whole, -kMost, kMost);
   std::int64_t rest = 0;
   for (std::size_t i = 1; i <= 3; ++i) rest = rest * 10 + (at + i < text.size() ? text[at + i] - '0' : 0);
   return whole * 1000 + (text[0] == '-' ? -rest : rest);
@@ -43,11 +46,12 @@ struct RawEvent {
     return at == args.end() ? none : at->second;
   }
   std::int64_t id(const std::string& key) const { return arg(key).empty() ? -1 : integer(arg(key)); }
+  std::int64_t operator_id() const { return std::max(id("External id"), id("external id")); }
 };
 
 bool is_wanted(const std::string& key) {
   static const std::vector<std::string> wanted{
-      "External id", "correlation", "device", "stream", "Input Dims", "Input type",
+      "External id", "external id", "correlation", "device", "stream", "Input Dims", "Input type",
       "Collective name", "In msg nelems", "Group size", "dtype", "Process Group Name"};
   return std::find(wanted.begin(), wanted.end(), key) != wanted.end();
 }
@@ -139,16 +143,18 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
 
 void Reader::finish_event() {
   if (raw_.phase != "X" || raw_.start.empty()) return;
-  const std::string& cat = raw_.category;
+  // Kineto of PyTorch 1.x wrote Kernel, Memcpy, Memset, Operator and Runtime.
+  std::string cat = raw_.category;
+  for (char& c : cat) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const std::int64_t start = nanoseconds(raw_.start), duration = raw_.duration.empty() ? 0 : nanoseconds(raw_.duration);
-  if (cat == "kernel" || cat == "gpu_memcpy" || cat == "gpu_memset") {
+  if (cat == "kernel" || cat == "gpu_memcpy" || cat == "gpu_memset" || cat == "memcpy" || cat == "memset") {
     finish_kernel(start, duration);
-  } else if (cat == "cpu_op") {
-    if (const std::int64_t id = raw_.id("External id"); id >= 0)
+  } else if (cat == "cpu_op" || cat == "operator") {
+    if (const std::int64_t id = raw_.operator_id(); id >= 0)
       trace_.ops[id] = {trace_.names.id(raw_.name), trace_.names.id(raw_.arg("Input Dims")), trace_.names.id(raw_.arg("Input type"))};
   } else if (cat == "user_annotation") {
     trace_.annotations.push_back({trace_.names.id(raw_.name), start, start + duration});
-  } else if (cat == "cuda_runtime" || cat == "cuda_driver") {
+  } else if (cat == "cuda_runtime" || cat == "cuda_driver" || cat == "runtime") {
     if (const std::int64_t id = raw_.id("correlation"); id >= 0)
       trace_.launches[id] = {start, raw_.name.find("GraphLaunch") != std::string::npos};
   }
@@ -160,7 +166,7 @@ void Reader::finish_kernel(std::int64_t start, std::int64_t duration) {
   e.name = trace_.names.id(raw_.name);
   e.device = static_cast<std::int32_t>(std::max<std::int64_t>(raw_.id("device"), 0));
   e.stream = static_cast<std::int32_t>(raw_.id("stream"));
-  e.op = raw_.id("External id"), e.correlation = raw_.id("correlation");
+  e.op = raw_.operator_id(), e.correlation = raw_.id("correlation");
   if (!raw_.arg("Collective name").empty()) {
     const CollectiveFacts facts{raw_.arg("Collective name"), raw_.arg("dtype"), raw_.arg("Process Group Name"),
                                 raw_.id("In msg nelems"), static_cast<int>(raw_.id("Group size"))};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <map>
 #include <set>
 
@@ -102,9 +103,10 @@ Dims parse_dims(const std::string& text) {
     } else if (text[i] == ',' && depth == 1) {
       if (i > 0 && text[i - 1] != ']') dims.emplace_back();  // a scalar between the lists
     } else if (std::isdigit(static_cast<unsigned char>(text[i])) != 0 && depth == 2) {
-      std::size_t used = 0;
-      dims.back().push_back(std::stoll(text.substr(i), &used));
-      i += used - 1;
+      std::int64_t size = 0;  // stays 0 where the number is too large to be one
+      const auto end = std::from_chars(text.data() + i, text.data() + text.size(), size).ptr;
+      dims.back().push_back(size);
+      i = static_cast<std::size_t>(end - text.data()) - 1;
     }
   }
   return dims;

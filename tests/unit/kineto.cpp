@@ -6,12 +6,16 @@
 // Rank 1 arrives last: its all-reduces last 8, 8, 9, 8. Step 1 (profiler start) and step 4 (no gap behind it) are left out.
 #include <zlib.h>
 
+#include <algorithm>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "catch.hpp"
 #include "kineto/breakdown.hpp"
+#include "kineto/report.hpp"
 #include "kineto/shapes.hpp"
 #include "kineto/waiting.hpp"
+#include "serving/row.hpp"
 #include "temporary.hpp"
 
 using namespace moe;
@@ -121,6 +125,80 @@ TEST_CASE("--step-begin and --skip choose the steps", "[unit]") {
   CHECK_THROWS_AS(Read(kTraces + "rank0.json", {"", 4}), InputError);
 }
 
+namespace {
+
+/// A trace of kernels one after the other, 1 us each; letters: g in a graph, p in a small piece of a graph, k launched alone.
+/// The kernels of one graph stand together.
+KinetoTrace made_up(const std::string& letters, const std::vector<std::string>& names) {
+  KinetoTrace t;
+  t.names.id("");
+  std::int64_t correlation = 0;
+  for (std::size_t i = 0; i < letters.size(); ++i) {
+    if (i == 0 || letters[i] != letters[i - 1] || letters[i] == 'k') t.launches[++correlation] = {static_cast<std::int64_t>(i), letters[i] != 'k'};
+    GpuEvent e;
+    e.start_ns = static_cast<std::int64_t>(1000 * i), e.end_ns = e.start_ns + 1000;
+    e.name = t.names.id(names[i % names.size()]), e.correlation = correlation;
+    t.events.push_back(e);
+  }
+  return t;
+}
+
+std::vector<std::size_t> starts(const KinetoTrace& t, const KernelRules& rules, StepMethod method, Diagnostics& found) {
+  const TraceSteps steps = find_steps(t, rules, classify_events(t, rules), {}, found);
+  CHECK(steps.method == method);
+  std::vector<std::size_t> first;
+  for (const TraceStep& s : steps.steps) first.push_back(s.first);
+  return first;
+}
+
+}  // namespace
+
+TEST_CASE("steps are found by graph replays, by sampling, by repetition", "[unit]") {
+  Diagnostics found;
+  const KernelRules rules = load_kernel_rules(test::root() + "/calibration/mappings/kernels.yaml", found);
+  using Starts = std::vector<std::size_t>;
+  // A kernel prepares each replay; it belongs to the step before. The kernel behind the last replay ends the trace.
+  CHECK(starts(made_up("kggggkggggkggggk", {"k0", "k1", "k2", "k3", "k4"}), rules, StepMethod::graph, found) == Starts{1, 6, 11});
+  // Pieces of graphs hold less than half of the kernels: the sampling kernel ends the steps. The last one is cut off.
+  CHECK(starts(made_up("ppkkkkkppkkkkkppkk", {"flash_fwd", "k1", "k2", "k3", "k4", "k5", "ArgMaxOps"}), rules, StepMethod::sampling, found) ==
+        Starts{0, 7});
+  CHECK(found.render().empty());
+  // Nothing tells: the rarest kernel that comes again, and a warning.
+  CHECK(starts(made_up("kkkkkkkkk", {"a", "b", "b"}), rules, StepMethod::repetition, found) == Starts{0, 3, 6});
+  CHECK(has(found.render(), "may be a block of layers"));
+  CHECK(starts(made_up("kkk", {"a", "b", "c"}), rules, StepMethod::whole, found) == Starts{0});
+}
+
+TEST_CASE("spans that a rule names are steps; those that compute prompts are left out", "[unit]") {
+  Diagnostics found;
+  const KernelRules rules = load_kernel_rules(test::root() + "/calibration/mappings/kernels.yaml", found);
+  KinetoTrace t = made_up("kkkkkkkkkkkk", {"flash_fwd", "b", "c"});
+  const auto span = [&](const char* name, std::int64_t begin, std::int64_t end) { t.annotations.push_back({t.names.id(name), begin, end}); };
+  span("execute_context_0(0)_generation_8(8)", 0, 2);   // launches of event i happen at i
+  span("execute_context_1(99)_generation_7(7)", 3, 5);
+  span("execute_context_0(0)_generation_8(8)", 6, 8);
+  span("execute_context_0(0)_generation_8(8)", 9, 11);
+  const TraceSteps steps = find_steps(t, rules, classify_events(t, rules), {"", 0}, found);
+  CHECK(steps.method == StepMethod::annotation);
+  REQUIRE(steps.steps.size() == 4);
+  CHECK(steps.steps[1].prefill);
+  std::string used;
+  for (const TraceStep& s : steps.steps) used += s.used ? 'u' : '-';
+  CHECK(used == "u-u-");  // the last one has no gap behind it
+  CHECK(has(found.render(), "1 of 4 steps also compute prompts"));
+}
+
+TEST_CASE("a trace that is cut anywhere is an error, never a number", "[unit]") {
+  const test::Folder folder;
+  const std::string text = test::read_file(kTraces + "rank0.json");
+  for (std::size_t size = 1; size + 3 < text.size(); size += 509) {
+    INFO(size);
+    Diagnostics found;
+    read_kineto(folder.write("cut.json", text.substr(0, size)), found);
+    CHECK(found.has_errors());
+  }
+}
+
 TEST_CASE("a gzip trace reads like the plain one; cut and damaged ones are errors", "[unit]") {
   const test::Folder folder;
   const std::string text = test::read_file(kTraces + "rank0.json");
@@ -189,4 +267,31 @@ TEST_CASE("the shipped rules tell the kernels of engines apart", "[unit]") {
   is("void deep_ep::intranode::dispatch<8, 768>", "all_to_all");
   is("void flashinfer::sampling::TopKTopPSamplingFromProbKernel<1024u>", "sampling");
   is("a_kernel_of_tomorrow", "unclassified");
+}
+
+TEST_CASE("docs/traces.md explains every key that import-trace and import-bench print", "[unit]") {
+  const std::string page = test::read_file(test::root() + "/docs/traces.md");
+  const Read r(kTraces + "rank0.json");
+  TraceReport report;
+  report.trace = &r.trace;
+  report.steps = r.steps;
+  Diagnostics found;
+  report.waiting = find_waiting({&r.trace}, {r.categories}, found);
+  report.breakdown = break_down(r.trace, r.steps, r.categories, report.waiting.waits_ns);
+  report.ranks = {{"f", 0, 1, 1}};
+  report.simulated = SimulatedStep{};
+  const std::function<void(const nlohmann::ordered_json&)> check_keys = [&](const nlohmann::ordered_json& j) {
+    if (j.is_array() && !j.empty()) check_keys(j[0]);
+    if (!j.is_object()) return;
+    for (const auto& [key, value] : j.items()) {
+      INFO(key);
+      const bool category = std::find(kCategoryNames.begin(), kCategoryNames.end(), key) != kCategoryNames.end();
+      CHECK((category || has(page, "`" + key + "`")));
+      check_keys(value);
+    }
+  };
+  check_keys(trace_json(report, {}));
+  const std::string csv = trace_csv(report);
+  CHECK(has(page, csv.substr(0, csv.find(",simulated_ms"))));
+  for (const std::string& column : bench_columns()) CHECK(has(page, column));
 }
