@@ -22,7 +22,8 @@ std::string text_of(const std::string& file, Diagnostics& found) {
     return {};
   }
   if (const auto size = std::filesystem::file_size(file, ignored); !ignored && size > kMostBytes) {
-    found.error("the file is larger than 512 MiB", {file, 0, 0, 1}, "", "cut the log to the minutes of the benchmark");
+    found.error("the file is larger than 512 MiB", {file, 0, 0, 1}, "",
+                "cut the log to the minutes of the benchmark");
     return {};
   }
   std::ifstream in(file, std::ios::binary);
@@ -39,24 +40,30 @@ std::map<std::string, std::string> given_columns(const ImportBenchArguments& a) 
   static const std::vector<std::string> fixed{"metric", "value"};
   for (const auto& [column, value] : given) {
     if (std::find(bench_columns().begin(), bench_columns().end(), column) == bench_columns().end())
-      throw InputError(fmt::format("`{}` is not a column\n  = help: {}", column, suggestion(column, bench_columns())));
-    if (std::find(fixed.begin(), fixed.end(), column) != fixed.end()) throw InputError(fmt::format("`{}` is what is measured; it cannot be set", column));
-    static const std::vector<std::string> numbers{"gpus", "tp", "ep", "dp", "pp", "dcp", "accept_len", "context_tokens", "concurrency"};
+      throw InputError(
+          fmt::format("`{}` is not a column\n  = help: {}", column, suggestion(column, bench_columns())));
+    if (std::find(fixed.begin(), fixed.end(), column) != fixed.end())
+      throw InputError(fmt::format("`{}` is what is measured; it cannot be set", column));
+    static const std::vector<std::string> numbers{
+        "gpus", "tp", "ep", "dp", "pp", "dcp", "accept_len", "context_tokens", "concurrency"};
     char* end = nullptr;
     const double number = std::strtod(value.c_str(), &end);
-    if (std::find(numbers.begin(), numbers.end(), column) != numbers.end() && (value.empty() || *end != '\0' || !(number >= 0)))
+    if (std::find(numbers.begin(), numbers.end(), column) != numbers.end() &&
+        (value.empty() || *end != '\0' || !(number >= 0)))
       throw InputError(fmt::format("`{}={}`: expected a number", column, value));
   }
   return given;
 }
 
 void say_missing(const std::vector<BenchRow>& rows, const Streams& s) {
-  static const std::map<std::string, std::string> flags{{"model", "--model"}, {"quant", "--quant"}, {"engine", "--engine"}, {"rig", "--machine-text"},
-                                                        {"gpus", "--gpus"}, {"tp", "--tp"}, {"kv_dtype", "--kv-dtype"}, {"spec", "--spec"},
-                                                        {"context_tokens", "--set context_tokens=N"}};
+  static const std::map<std::string, std::string> flags{
+      {"model", "--model"},       {"quant", "--quant"}, {"engine", "--engine"},
+      {"rig", "--machine-text"},  {"gpus", "--gpus"},   {"tp", "--tp"},
+      {"kv_dtype", "--kv-dtype"}, {"spec", "--spec"},   {"context_tokens", "--set context_tokens=N"}};
   std::string text;
   for (const auto& [column, flag] : flags) {
-    const auto empty = std::count_if(rows.begin(), rows.end(), [&, key = column](BenchRow r) { return r.cells[key].empty(); });
+    const auto empty = std::count_if(rows.begin(), rows.end(),
+                                     [&, key = column](BenchRow r) { return r.cells[key].empty(); });
     if (empty > 0) text += fmt::format("  {:<15} {:<24} {} of {} rows\n", column, flag, empty, rows.size());
   }
   if (!text.empty()) s.err << "not said by the files, give it where you know it:\n" << text;
@@ -78,7 +85,8 @@ int import_bench_command(const ImportBenchArguments& a, const Streams& s) {
     files.push_back(found.has_errors() ? BenchFile{} : read_bench(text, file, {a.mean, a.anyway}, found));
     if (files.back().rows.empty()) arguments.insert(files.back().facts.begin(), files.back().facts.end());
     for (Diagnostic d : found.all()) {
-      if (d.is_error || !files.back().rows.empty()) left_out.push_back({{"file", file}, {"reason", d.message}});
+      if (d.is_error || !files.back().rows.empty())
+        left_out.push_back({{"file", file}, {"reason", d.message}});
     }
     all.merge(found);
   }
@@ -95,13 +103,16 @@ int import_bench_command(const ImportBenchArguments& a, const Streams& s) {
     }
   }
   if (rows.empty()) {
-    if (!all.has_errors()) all.error("these files hold an engine's arguments, no measurement", {a.files[0], 0, 0, 1}, "", "give them together with the results");
+    if (!all.has_errors())
+      all.error("these files hold an engine's arguments, no measurement", {a.files[0], 0, 0, 1}, "",
+                "give them together with the results");
     throw InputError(all);
   }
   s.err << all.render(true) << all.render(false);
   say_missing(rows, s);
   if (a.json) {
-    nlohmann::ordered_json out{{"schema", 1}, {"rows", nlohmann::ordered_json::array()}, {"left_out", left_out}};
+    nlohmann::ordered_json out{
+        {"schema", 1}, {"rows", nlohmann::ordered_json::array()}, {"left_out", left_out}};
     for (const BenchRow& r : rows) out["rows"].push_back(r.cells);
     s.out << out.dump(2) << "\n";
   }

@@ -9,11 +9,12 @@
 namespace moe {
 
 struct ImportTraceArguments {
-  std::vector<std::string> files;        ///< one rank, or all ranks of one run; the first is shown
-  std::string rules;                     ///< kernel rules; "": calibration/mappings/kernels.yaml
-  std::string step_begin, against, out;  ///< pattern of a step's first kernel; experiment beside it; folder for rows
-  std::string engine = "traced";         ///< first part of the paths of the rows
-  int skip = -1, rows = 12;              ///< steps left out at the beginning (-1: automatic); kernels listed
+  std::vector<std::string> files;  ///< one rank, or all ranks of one run; the first is shown
+  std::string rules;               ///< kernel rules; "": calibration/mappings/kernels.yaml
+  std::string step_begin, against,
+      out;                        ///< pattern of a step's first kernel; experiment beside it; folder for rows
+  std::string engine = "traced";  ///< first part of the paths of the rows
+  int skip = -1, rows = 12;       ///< steps left out at the beginning (-1: automatic); kernels listed
   bool json = false, csv = false;
 };
 int import_trace_command(const ImportTraceArguments& arguments, const Streams& streams);

@@ -1,4 +1,5 @@
-// Command-line declarations of the verbs in import_commands.hpp. Included by main.cpp only: CLI11 is seen there.
+// Command-line declarations of the verbs in import_commands.hpp. Included by main.cpp only: CLI11 is seen
+// there.
 #pragma once
 #include <CLI/CLI.hpp>
 
@@ -15,19 +16,28 @@ class ImportVerbs {
   }
   /// True when one of them was parsed; then `code` is its exit code.
   bool run(const Streams& s, int& code) const {
-    if (trace_->parsed()) code = import_trace_command(trace_arguments_, s);
-    else if (bench_->parsed()) code = import_bench_command(bench_arguments_, s);
-    else return false;
+    if (trace_->parsed())
+      code = import_trace_command(trace_arguments_, s);
+    else if (bench_->parsed())
+      code = import_bench_command(bench_arguments_, s);
+    else
+      return false;
     return true;
   }
 
  private:
   void declare_trace(CLI::App& app) {
     ImportTraceArguments& a = trace_arguments_;
-    trace_ = app.add_subcommand("import-trace", "PyTorch profiler trace of decode: where the time of a step goes, by category");
-    trace_->add_option("file", a.files, "trace.json or trace.json.gz; the ranks of one run together tell waiting from transfer")->required();
-    trace_->add_option("--rules", a.rules, "kernel names to categories; default: calibration/mappings/kernels.yaml");
-    trace_->add_option("--step-begin", a.step_begin, "piece of the name of the kernel that begins a step; default: find out");
+    trace_ = app.add_subcommand(
+        "import-trace", "PyTorch profiler trace of decode: where the time of a step goes, by category");
+    trace_
+        ->add_option("file", a.files,
+                     "trace.json or trace.json.gz; the ranks of one run together tell waiting from transfer")
+        ->required();
+    trace_->add_option("--rules", a.rules,
+                       "kernel names to categories; default: calibration/mappings/kernels.yaml");
+    trace_->add_option("--step-begin", a.step_begin,
+                       "piece of the name of the kernel that begins a step; default: find out");
     trace_->add_option("--skip", a.skip, "steps left out at the beginning; default: 1, if another remains");
     trace_->add_option("--against", a.against, "experiment: its simulated breakdown beside the traced one");
     trace_->add_option("--out", a.out, "folder for measurement rows of kernels whose sizes are known");
@@ -38,10 +48,12 @@ class ImportVerbs {
   }
   void declare_bench(CLI::App& app) {
     ImportBenchArguments& a = bench_arguments_;
-    bench_ = app.add_subcommand("import-bench", "benchmark output and server logs of vLLM and SGLang as rows for `validate`");
+    bench_ = app.add_subcommand("import-bench",
+                                "benchmark output and server logs of vLLM and SGLang as rows for `validate`");
     bench_->add_option("file", a.files, "results (JSON, JSONL, text) and logs, in any mix")->required();
     const auto column = [&](const char* option, const char* name, const char* help) {
-      bench_->add_option_function<std::string>(option, [&a, key = std::string(name)](const std::string& v) { a.columns[key] = v; }, help);
+      bench_->add_option_function<std::string>(
+          option, [&a, key = std::string(name)](const std::string& v) { a.columns[key] = v; }, help);
     };
     column("--model", "model", "model, where the file does not say");
     column("--quant", "quant", "checkpoint format, e.g. NVFP4");

@@ -16,7 +16,8 @@ namespace {
 
 KernelRules rules_of(const std::string& given, Diagnostics& found) {
   const std::string file = given.empty() ? find_data("calibration/mappings", "kernels", "") : given;
-  if (file.empty()) throw InputError("calibration/mappings/kernels.yaml is not found; name a rule file with --rules");
+  if (file.empty())
+    throw InputError("calibration/mappings/kernels.yaml is not found; name a rule file with --rules");
   return load_kernel_rules(file, found);
 }
 
@@ -28,12 +29,15 @@ SimulatedStep simulate(const std::string& experiment, const Streams& s) {
   return {c.experiment.name, r.step_ms, r.breakdown_ms};
 }
 
-void write_rows(const ImportTraceArguments& a, const TraceReport& r, const std::vector<std::size_t>& categories, Diagnostics& found,
-                const Streams& s) {
-  const std::vector<MeasuredFile> files = measured_rows(*r.trace, r.steps, categories, r.waiting, a.engine, found);
+void write_rows(const ImportTraceArguments& a, const TraceReport& r,
+                const std::vector<std::size_t>& categories, Diagnostics& found, const Streams& s) {
+  const std::vector<MeasuredFile> files =
+      measured_rows(*r.trace, r.steps, categories, r.waiting, a.engine, found);
   if (files.empty())
-    throw InputError(fmt::format("{} holds no kernel whose sizes are known\n  = help: record with record_shapes=True, and without "
-                                 "CUDA graphs, which hide the operators", r.trace->file));
+    throw InputError(fmt::format(
+        "{} holds no kernel whose sizes are known\n  = help: record with record_shapes=True, and without "
+        "CUDA graphs, which hide the operators",
+        r.trace->file));
   std::error_code error;
   std::filesystem::create_directories(a.out, error);
   const auto write = [&](const std::string& name, const std::string& text) {
@@ -46,7 +50,8 @@ void write_rows(const ImportTraceArguments& a, const TraceReport& r, const std::
     write(f.name, f.text);
     s.err << fmt::format("wrote {}/{}: {} rows\n", a.out, f.name, f.rows);
   }
-  write("protocol.yaml", protocol_text("profiler trace " + std::filesystem::path(r.trace->file).filename().string()));
+  write("protocol.yaml",
+        protocol_text("profiler trace " + std::filesystem::path(r.trace->file).filename().string()));
 }
 
 }  // namespace
@@ -82,9 +87,12 @@ int import_trace_command(const ImportTraceArguments& a, const Streams& s) {
   s.err << found.render(false);
   std::vector<std::string> warnings;
   for (const Diagnostic& d : found.all()) warnings.push_back(d.message);
-  if (a.json) s.out << trace_json(report, warnings).dump(2) << "\n";
-  else if (a.csv) s.out << trace_csv(report);
-  else s.out << trace_text(report, static_cast<std::size_t>(std::max(a.rows, 0)));
+  if (a.json)
+    s.out << trace_json(report, warnings).dump(2) << "\n";
+  else if (a.csv)
+    s.out << trace_csv(report);
+  else
+    s.out << trace_text(report, static_cast<std::size_t>(std::max(a.rows, 0)));
   return kAnswered;
 }
 

@@ -42,7 +42,8 @@ void gap(Booked& b, std::int64_t ns) {
   (ns <= kShortGapNs ? b.short_gap : b.long_gap) += ns;
 }
 
-Booked book(const KinetoTrace& t, const TraceStep& s, const std::vector<std::size_t>& categories, const std::vector<std::int64_t>& waits) {
+Booked book(const KinetoTrace& t, const TraceStep& s, const std::vector<std::size_t>& categories,
+            const std::vector<std::int64_t>& waits) {
   Booked b;
   std::vector<Edge> edges;
   for (std::size_t i = s.first; i < s.last; ++i) {
@@ -70,8 +71,10 @@ Booked book(const KinetoTrace& t, const TraceStep& s, const std::vector<std::siz
         if (i != owner) b.hidden[categories[i]] += passed;
     }
     now = e.time_ns;
-    if (e.begins) active.insert(e.event);
-    else active.erase(e.event);
+    if (e.begins)
+      active.insert(e.event);
+    else
+      active.erase(e.event);
   }
   gap(b, s.end_ns - now);
   return b;
@@ -93,8 +96,10 @@ std::vector<std::size_t> classify_events(const KinetoTrace& t, const KernelRules
   return categories;
 }
 
-void mark_lm_head(const KinetoTrace& t, const KernelRules& rules, const TraceSteps& steps, std::vector<std::size_t>& categories) {
-  constexpr auto kGemm = static_cast<std::size_t>(Category::dense_gemm), kSampling = static_cast<std::size_t>(Category::sampling);
+void mark_lm_head(const KinetoTrace& t, const KernelRules& rules, const TraceSteps& steps,
+                  std::vector<std::size_t>& categories) {
+  constexpr auto kGemm = static_cast<std::size_t>(Category::dense_gemm),
+                 kSampling = static_cast<std::size_t>(Category::sampling);
   for (const TraceStep& s : steps.steps) {
     std::size_t last = s.last;
     std::int64_t longest_other = 0;
@@ -107,15 +112,20 @@ void mark_lm_head(const KinetoTrace& t, const KernelRules& rules, const TraceSte
     }
     if (last == s.last) continue;
     // A second part of the same GEMM (split-K reduction) goes with it.
-    const std::size_t part = t.names[t.events[last].name].find("splitK") != std::string::npos && last > s.first &&
-                                     categories[last - 1] == kGemm && t.events[last - 1].op == t.events[last].op ? last - 1 : last;
-    const double ratio = static_cast<double>(t.events[part].duration_ns()) / static_cast<double>(std::max<std::int64_t>(longest_other, 1));
+    const std::size_t part = t.names[t.events[last].name].find("splitK") != std::string::npos &&
+                                     last > s.first && categories[last - 1] == kGemm &&
+                                     t.events[last - 1].op == t.events[last].op
+                                 ? last - 1
+                                 : last;
+    const double ratio = static_cast<double>(t.events[part].duration_ns()) /
+                         static_cast<double>(std::max<std::int64_t>(longest_other, 1));
     if (!sampled && ratio < rules.lm_head_longer) continue;
     for (std::size_t i = part; i <= last; ++i) categories[i] = static_cast<std::size_t>(Category::lm_head);
   }
 }
 
-TracedBreakdown break_down(const KinetoTrace& t, const TraceSteps& steps, const std::vector<std::size_t>& categories,
+TracedBreakdown break_down(const KinetoTrace& t, const TraceSteps& steps,
+                           const std::vector<std::size_t>& categories,
                            const std::vector<std::int64_t>& waits) {
   TracedBreakdown out;
   std::vector<double> times;
@@ -127,11 +137,13 @@ TracedBreakdown break_down(const KinetoTrace& t, const TraceSteps& steps, const 
     const Booked b = book(t, s, categories, waits);
     for (std::size_t c = 0; c < kKernelCategories; ++c) {
       TracedCategory& k = out.categories[c];
-      k.ms += static_cast<double>(b.owned[c]) * kMsPerNs, k.hidden_ms += static_cast<double>(b.hidden[c]) * kMsPerNs;
+      k.ms += static_cast<double>(b.owned[c]) * kMsPerNs,
+          k.hidden_ms += static_cast<double>(b.hidden[c]) * kMsPerNs;
       k.wait_ms += static_cast<double>(b.wait[c]) * kMsPerNs, k.calls += static_cast<double>(b.calls[c]);
     }
     out.busy_ms += static_cast<double>(b.busy) * kMsPerNs;
-    out.short_gap_ms += static_cast<double>(b.short_gap) * kMsPerNs, out.long_gap_ms += static_cast<double>(b.long_gap) * kMsPerNs;
+    out.short_gap_ms += static_cast<double>(b.short_gap) * kMsPerNs,
+        out.long_gap_ms += static_cast<double>(b.long_gap) * kMsPerNs;
     out.gaps += static_cast<double>(b.gaps);
     for (std::size_t i = s.first; i < s.last; ++i) {
       TracedKernel& k = kernels[t.events[i].name][categories[i]];

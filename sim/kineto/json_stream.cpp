@@ -5,7 +5,8 @@
 namespace moe {
 
 namespace {
-constexpr unsigned kChunk = 1U << 18;  // 256 KiB: large enough that calls do not count, small enough for any cache
+constexpr unsigned kChunk =
+    1U << 18;  // 256 KiB: large enough that calls do not count, small enough for any cache
 }
 
 JsonStream::JsonStream(const std::string& file) : file_(gzopen(file.c_str(), "rb")), buffer_(kChunk) {
@@ -22,8 +23,11 @@ JsonStream::int_type JsonStream::underflow() {
   int code = Z_OK;
   const char* text = gzerror(static_cast<gzFile>(file_), &code);
   // A file that was cut short gives its last bytes first and the error with them.
-  if (code == Z_BUF_ERROR) damage_ = "the packed file is cut short";
-  else if (code != Z_OK && code != Z_STREAM_END) damage_ = "the packed data is damaged (" + std::string(text).substr(std::string(text).rfind(": ") + 2) + ")";
+  if (code == Z_BUF_ERROR)
+    damage_ = "the packed file is cut short";
+  else if (code != Z_OK && code != Z_STREAM_END)
+    damage_ =
+        "the packed data is damaged (" + std::string(text).substr(std::string(text).rfind(": ") + 2) + ")";
   if (count <= 0) return traits_type::eof();
   replace_non_finite(static_cast<std::size_t>(count));
   delivered_ += count;
@@ -35,9 +39,12 @@ void JsonStream::replace_non_finite(std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) {
     char& c = buffer_[i];
     if (in_string_) {
-      if (escaped_) escaped_ = false;
-      else if (c == '\\') escaped_ = true;
-      else if (c == '"') in_string_ = false;
+      if (escaped_)
+        escaped_ = false;
+      else if (c == '\\')
+        escaped_ = true;
+      else if (c == '"')
+        in_string_ = false;
     } else if (blanks_ > 0) {
       c = ' ';
       --blanks_;

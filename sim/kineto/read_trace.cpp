@@ -1,4 +1,5 @@
-// The reader of trace.hpp: a SAX handler, so that a trace of many gigabytes needs memory for its kernels only.
+// The reader of trace.hpp: a SAX handler, so that a trace of many gigabytes needs memory for its kernels
+// only.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -22,8 +23,10 @@ std::int64_t nanoseconds(const std::string& text) {
   std::int64_t whole = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole);
   const auto at = static_cast<std::size_t>(end - text.data());
-  if (error != std::errc{} || (at < text.size() && text[at] != '.') || text.find_first_of("eE") != std::string::npos)
-    return static_cast<std::int64_t>(std::clamp(std::strtod(text.c_str(), nullptr), -1.0 * kMost, 1.0 * kMost) * 1000);
+  if (error != std::errc{} || (at < text.size() && text[at] != '.') ||
+      text.find_first_of("eE") != std::string::npos)
+    return static_cast<std::int64_t>(
+        std::clamp(std::strtod(text.c_str(), nullptr), -1.0 * kMost, 1.0 * kMost) * 1000);
   whole = std::clamp(whole, -kMost, kMost);
   std::int64_t rest = 0;
   for (std::size_t i = 1; i <= 3; ++i) rest = rest * 10 + (at + i < text.size() ? text[at + i] - '0' : 0);
@@ -51,8 +54,8 @@ struct RawEvent {
 
 bool is_wanted(const std::string& key) {
   static const std::vector<std::string> wanted{
-      "External id", "external id", "correlation", "device", "stream", "Input Dims", "Input type",
-      "Collective name", "In msg nelems", "Group size", "dtype", "Process Group Name"};
+      "External id", "external id",     "correlation",   "device",     "stream", "Input Dims",
+      "Input type",  "Collective name", "In msg nelems", "Group size", "dtype",  "Process Group Name"};
   return std::find(wanted.begin(), wanted.end(), key) != wanted.end();
 }
 
@@ -69,9 +72,12 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& text) override { return take(text); }
   bool binary(binary_t&) override { return true; }
   bool key(string_t& text) override {
-    if (depth_ == event_depth_) key_ = text;
-    else if (in_args() && depth_ == event_depth_ + 1) arg_ = text;
-    else if (depth_ <= 3 && !in_events_) key_ = text;
+    if (depth_ == event_depth_)
+      key_ = text;
+    else if (in_args() && depth_ == event_depth_ + 1)
+      arg_ = text;
+    else if (depth_ <= 3 && !in_events_)
+      key_ = text;
     if (depth_ == 1) top_ = text;
     return true;
   }
@@ -87,7 +93,8 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool start_array(std::size_t) override {
     // {"traceEvents": [...]}, or the list alone
-    if (!in_events_ && (depth_ == 0 || (depth_ == 1 && top_ == "traceEvents"))) in_events_ = true, event_depth_ = depth_ + 2;
+    if (!in_events_ && (depth_ == 0 || (depth_ == 1 && top_ == "traceEvents")))
+      in_events_ = true, event_depth_ = depth_ + 2;
     ++depth_;
     if (collects()) raw_.args[arg_] += '[';
     return true;
@@ -114,11 +121,16 @@ class Reader : public nlohmann::json_sax<nlohmann::json> {
   }
   bool take(const std::string& text) {
     if (depth_ == event_depth_) {
-      if (key_ == "ph") raw_.phase = text;
-      else if (key_ == "cat") raw_.category = text;
-      else if (key_ == "name") raw_.name = text;
-      else if (key_ == "ts") raw_.start = text;
-      else if (key_ == "dur") raw_.duration = text;
+      if (key_ == "ph")
+        raw_.phase = text;
+      else if (key_ == "cat")
+        raw_.category = text;
+      else if (key_ == "name")
+        raw_.name = text;
+      else if (key_ == "ts")
+        raw_.start = text;
+      else if (key_ == "dur")
+        raw_.duration = text;
     } else if (collects()) {
       raw_.args[arg_] += text + ",";
     } else if (in_args() && depth_ == event_depth_ + 1 && is_wanted(arg_)) {
@@ -146,12 +158,14 @@ void Reader::finish_event() {
   // Kineto of PyTorch 1.x wrote Kernel, Memcpy, Memset, Operator and Runtime.
   std::string cat = raw_.category;
   for (char& c : cat) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  const std::int64_t start = nanoseconds(raw_.start), duration = raw_.duration.empty() ? 0 : nanoseconds(raw_.duration);
+  const std::int64_t start = nanoseconds(raw_.start),
+                     duration = raw_.duration.empty() ? 0 : nanoseconds(raw_.duration);
   if (cat == "kernel" || cat == "gpu_memcpy" || cat == "gpu_memset" || cat == "memcpy" || cat == "memset") {
     finish_kernel(start, duration);
   } else if (cat == "cpu_op" || cat == "operator") {
     if (const std::int64_t id = raw_.operator_id(); id >= 0)
-      trace_.ops[id] = {trace_.names.id(raw_.name), trace_.names.id(raw_.arg("Input Dims")), trace_.names.id(raw_.arg("Input type"))};
+      trace_.ops[id] = {trace_.names.id(raw_.name), trace_.names.id(raw_.arg("Input Dims")),
+                        trace_.names.id(raw_.arg("Input type"))};
   } else if (cat == "user_annotation") {
     trace_.annotations.push_back({trace_.names.id(raw_.name), start, start + duration});
   } else if (cat == "cuda_runtime" || cat == "cuda_driver" || cat == "runtime") {
@@ -168,8 +182,9 @@ void Reader::finish_kernel(std::int64_t start, std::int64_t duration) {
   e.stream = static_cast<std::int32_t>(raw_.id("stream"));
   e.op = raw_.operator_id(), e.correlation = raw_.id("correlation");
   if (!raw_.arg("Collective name").empty()) {
-    const CollectiveFacts facts{raw_.arg("Collective name"), raw_.arg("dtype"), raw_.arg("Process Group Name"),
-                                raw_.id("In msg nelems"), static_cast<int>(raw_.id("Group size"))};
+    const CollectiveFacts facts{raw_.arg("Collective name"), raw_.arg("dtype"),
+                                raw_.arg("Process Group Name"), raw_.id("In msg nelems"),
+                                static_cast<int>(raw_.id("Group size"))};
     const auto at = std::find(trace_.collectives.begin(), trace_.collectives.end(), facts);
     e.collective = static_cast<std::int32_t>(at - trace_.collectives.begin());
     if (at == trace_.collectives.end()) trace_.collectives.push_back(facts);
@@ -182,9 +197,12 @@ void keep_one_device(KinetoTrace& t, Diagnostics& out) {
   std::map<std::int32_t, std::int64_t> busy;
   for (const GpuEvent& e : t.events) busy[e.device] += e.duration_ns();
   if (busy.size() > 1) {
-    const auto most = std::max_element(busy.begin(), busy.end(), [](auto& a, auto& b) { return a.second < b.second; })->first;
+    const auto most = std::max_element(busy.begin(), busy.end(), [](auto& a, auto& b) {
+                        return a.second < b.second;
+                      })->first;
     std::erase_if(t.events, [&](const GpuEvent& e) { return e.device != most; });
-    out.warning(fmt::format("the trace shows {} GPUs: device {}, the busiest, is used", busy.size(), most), {t.file, 0, 0, 1});
+    out.warning(fmt::format("the trace shows {} GPUs: device {}, the busiest, is used", busy.size(), most),
+                {t.file, 0, 0, 1});
   }
 }
 
@@ -194,12 +212,16 @@ void explain(const std::string& problem, JsonStream& text, const std::string& fi
     std::sscanf(problem.c_str() + at, "at line %d, column %d", &line, &column);
   const Place place{file, line, column, 1};
   if (!text.damage().empty())
-    out.error(fmt::format("{} after {} bytes of text", text.damage(), text.position()), {file, 0, 0, 1}, "", "copy or record it again");
+    out.error(fmt::format("{} after {} bytes of text", text.damage(), text.position()), {file, 0, 0, 1}, "",
+              "copy or record it again");
   else if (text.sgetc() == std::char_traits<char>::eof())  // the parser wanted more than there is
-    out.error("the trace ends in the middle: the copy is cut short, or the profiled process was stopped while it wrote", place);
+    out.error(
+        "the trace ends in the middle: the copy is cut short, or the profiled process was stopped while it "
+        "wrote",
+        place);
   else
-    out.error("not a JSON trace: " + problem.substr(std::min(problem.size(), problem.rfind(": ") + 2)), place, "",
-              "expected the file that torch.profiler's export_chrome_trace writes");
+    out.error("not a JSON trace: " + problem.substr(std::min(problem.size(), problem.rfind(": ") + 2)), place,
+              "", "expected the file that torch.profiler's export_chrome_trace writes");
 }
 
 }  // namespace
@@ -213,7 +235,8 @@ KinetoTrace read_kineto(const std::string& file, Diagnostics& out) {
     return trace;
   }
   if (!text.is_open() || (text.sgetc() == std::char_traits<char>::eof() && text.damage().empty())) {
-    out.error(text.is_open() ? "the file is empty or cannot be read" : "cannot read the file", {file, 0, 0, 1});
+    out.error(text.is_open() ? "the file is empty or cannot be read" : "cannot read the file",
+              {file, 0, 0, 1});
     return trace;
   }
   Reader reader(trace);
@@ -223,7 +246,8 @@ KinetoTrace read_kineto(const std::string& file, Diagnostics& out) {
     return trace;
   }
   if (trace.events.empty())
-    out.error("there is no GPU kernel in this trace", {file, 0, 0, 1}, "", "record with ProfilerActivity.CUDA");
+    out.error("there is no GPU kernel in this trace", {file, 0, 0, 1}, "",
+              "record with ProfilerActivity.CUDA");
   keep_one_device(trace, out);
   const auto by_start = [](const auto& a, const auto& b) { return a.start_ns < b.start_ns; };
   std::stable_sort(trace.events.begin(), trace.events.end(), by_start);

@@ -8,10 +8,12 @@ namespace {
 
 char lower(char c) { return static_cast<char>(std::tolower(static_cast<unsigned char>(c))); }
 
-void bind_patterns(Fields& f, const std::string& key, std::vector<std::string>& into, Need need, const std::string& help) {
+void bind_patterns(Fields& f, const std::string& key, std::vector<std::string>& into, Need need,
+                   const std::string& help) {
   f.texts(key, into, need, help);
   for (const std::string& p : into)
-    if (p.find_first_not_of("*^$ ") == std::string::npos) f.error(key, "the pattern `" + p + "` fits every name");
+    if (p.find_first_not_of("*^$ ") == std::string::npos)
+      f.error(key, "the pattern `" + p + "` fits every name");
 }
 
 }  // namespace
@@ -22,7 +24,8 @@ std::string_view category_name(std::size_t category) {
 
 bool is_communication(std::size_t category) {
   const auto is = [&](Category c) { return category == static_cast<std::size_t>(c); };
-  return is(Category::all_reduce) || is(Category::all_to_all) || is(Category::all_gather) || is(Category::pipeline);
+  return is(Category::all_reduce) || is(Category::all_to_all) || is(Category::all_gather) ||
+         is(Category::pipeline);
 }
 
 void bind_kernel_rules(Fields& f, KernelRules& r) {
@@ -32,19 +35,25 @@ void bind_kernel_rules(Fields& f, KernelRules& r) {
   f.list("rules", Need::required, "the first rule that fits a kernel applies", [&](Fields& g, std::size_t) {
     KernelRule rule;
     int category = 0;
-    g.choice("category", category, {kCategoryNames.begin(), kCategoryNames.end()}, Need::required, "of the breakdown");
+    g.choice("category", category, {kCategoryNames.begin(), kCategoryNames.end()}, Need::required,
+             "of the breakdown");
     rule.category = static_cast<std::size_t>(category);
     bind_patterns(g, "kernels", rule.kernels, Need::required, "pieces of kernel names; one must fit");
-    bind_patterns(g, "ops", rule.ops, Need::optional, "pieces of the launching operator's name; one must fit");
+    bind_patterns(g, "ops", rule.ops, Need::optional,
+                  "pieces of the launching operator's name; one must fit");
     bind_patterns(g, "unless", rule.unless, Need::optional, "pieces of kernel names; none may fit");
     r.rules.push_back(rule);
   });
   f.section("steps", Need::optional, "how a step is found", [&](Fields& g) {
-    bind_patterns(g, "annotations", r.step_annotations, Need::optional, "named spans that are a step, best first");
-    bind_patterns(g, "prefill", r.prefill, Need::optional, "named spans that also compute prompts: not decode");
-    bind_patterns(g, "training", r.training, Need::optional, "operators, spans and kernels that only training has");
+    bind_patterns(g, "annotations", r.step_annotations, Need::optional,
+                  "named spans that are a step, best first");
+    bind_patterns(g, "prefill", r.prefill, Need::optional,
+                  "named spans that also compute prompts: not decode");
+    bind_patterns(g, "training", r.training, Need::optional,
+                  "operators, spans and kernels that only training has");
     g.number("lm_head_longer", r.lm_head_longer, Need::optional, Range::at_least(1),
-             "the last dense GEMM of a step is the lm_head when sampling follows, or when it is this many times longer "
+             "the last dense GEMM of a step is the lm_head when sampling follows, or when it is this many "
+             "times longer "
              "than any other");
   });
 }
@@ -78,7 +87,8 @@ bool pattern_fits(std::string_view pattern, std::string_view text) {
 }
 
 bool any_fits(const std::vector<std::string>& patterns, std::string_view text) {
-  return std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) { return pattern_fits(p, text); });
+  return std::any_of(patterns.begin(), patterns.end(),
+                     [&](const std::string& p) { return pattern_fits(p, text); });
 }
 
 std::size_t classify(const KernelRules& rules, std::string_view kernel, std::string_view op) {

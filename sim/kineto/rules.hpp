@@ -4,8 +4,9 @@
 //     - {category: all_reduce, kernels: ["ncclDevKernel_AllReduce", "^cross_device_reduce_*stage"]}
 //     - {category: cast, kernels: ["unrolled_elementwise_kernel*direct_copy"], unless: ["LoadWithoutCast"]}
 //
-// A pattern is a piece of the name; `*` stands for anything, `^` for the beginning, `$` for the end; letters count alike
-// in upper and lower case. The first rule that fits applies; a kernel that none fits stays unclassified and is listed.
+// A pattern is a piece of the name; `*` stands for anything, `^` for the beginning, `$` for the end; letters
+// count alike in upper and lower case. The first rule that fits applies; a kernel that none fits stays
+// unclassified and is listed.
 #pragma once
 #include <string>
 #include <string_view>

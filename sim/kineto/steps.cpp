@@ -19,7 +19,8 @@ struct Mark {
 };
 
 bool is_work(std::size_t category) {
-  return category == static_cast<std::size_t>(Category::attention) || category == static_cast<std::size_t>(Category::experts) ||
+  return category == static_cast<std::size_t>(Category::attention) ||
+         category == static_cast<std::size_t>(Category::experts) ||
          category == static_cast<std::size_t>(Category::dense_gemm);
 }
 
@@ -33,9 +34,10 @@ std::vector<std::int64_t> launch_times(const KinetoTrace& t) {
   return times;
 }
 
-/// Spans that the first fitting pattern names; a span inside another is left out. `end`: first event behind the last.
-std::vector<Mark> by_annotation(const KinetoTrace& t, const KernelRules& rules, const std::vector<std::size_t>& categories,
-                                std::size_t& end) {
+/// Spans that the first fitting pattern names; a span inside another is left out. `end`: first event behind
+/// the last.
+std::vector<Mark> by_annotation(const KinetoTrace& t, const KernelRules& rules,
+                                const std::vector<std::size_t>& categories, std::size_t& end) {
   std::vector<Mark> marks;
   const std::vector<std::int64_t> launched = launch_times(t);
   for (const std::string& pattern : rules.step_annotations) {
@@ -83,8 +85,10 @@ std::vector<Mark> by_sampling(const std::vector<std::size_t>& categories, std::s
   bool sampled = true;  // the trace begins like the time behind a sampling kernel
   std::size_t behind = 0;
   for (std::size_t i = 0; i < categories.size(); ++i) {
-    if (categories[i] == kSampling) sampled = true, behind = i + 1;
-    else if (sampled && is_work(categories[i])) marks.push_back({behind, {}}), sampled = false;
+    if (categories[i] == kSampling)
+      sampled = true, behind = i + 1;
+    else if (sampled && is_work(categories[i]))
+      marks.push_back({behind, {}}), sampled = false;
   }
   if (!sampled && !marks.empty()) end = marks.back().first, marks.pop_back();
   if (marks.empty()) end = categories.size();
@@ -96,7 +100,8 @@ std::vector<Mark> by_repetition(const KinetoTrace& t) {
   for (std::size_t i = 0; i < t.events.size(); ++i) places[t.events[i].name].push_back(i);
   const std::vector<std::size_t>* rarest = nullptr;
   for (const auto& [name, at] : places)
-    if (at.size() >= 2 && (rarest == nullptr || at.size() < rarest->size() || (at.size() == rarest->size() && at[0] < (*rarest)[0])))
+    if (at.size() >= 2 && (rarest == nullptr || at.size() < rarest->size() ||
+                           (at.size() == rarest->size() && at[0] < (*rarest)[0])))
       rarest = &at;
   std::vector<Mark> marks;
   if (rarest == nullptr) return marks;
@@ -115,7 +120,8 @@ std::vector<Mark> by_kernel(const KinetoTrace& t, const std::string& pattern) {
   return marks;
 }
 
-void build(const KinetoTrace& t, const std::vector<Mark>& marks, std::size_t end, const KernelRules& rules, TraceSteps& steps) {
+void build(const KinetoTrace& t, const std::vector<Mark>& marks, std::size_t end, const KernelRules& rules,
+           TraceSteps& steps) {
   const bool cut_off = steps.method == StepMethod::sampling && end < t.events.size();
   for (std::size_t m = 0; m < marks.size(); ++m) {
     TraceStep s;
@@ -125,7 +131,8 @@ void build(const KinetoTrace& t, const std::vector<Mark>& marks, std::size_t end
     if (s.last <= s.first) continue;
     s.start_ns = t.events[s.first].start_ns;
     s.end_ns = s.closed ? t.events[s.last].start_ns : s.start_ns;
-    for (std::size_t i = s.first; i < s.last && !s.closed; ++i) s.end_ns = std::max(s.end_ns, t.events[i].end_ns);
+    for (std::size_t i = s.first; i < s.last && !s.closed; ++i)
+      s.end_ns = std::max(s.end_ns, t.events[i].end_ns);
     s.name = marks[m].name;
     s.prefill = any_fits(rules.prefill, s.name);
     steps.steps.push_back(s);
@@ -134,15 +141,20 @@ void build(const KinetoTrace& t, const std::vector<Mark>& marks, std::size_t end
 
 void choose(const KinetoTrace& t, int skip, TraceSteps& steps, Diagnostics& out) {
   const Place place{t.file, 0, 0, 1};
-  const auto decode = static_cast<int>(std::count_if(steps.steps.begin(), steps.steps.end(), [](const TraceStep& s) { return !s.prefill; }));
+  const auto decode = static_cast<int>(
+      std::count_if(steps.steps.begin(), steps.steps.end(), [](const TraceStep& s) { return !s.prefill; }));
   if (decode == 0)
-    out.warning(fmt::format("no decode step: `{}` computes prompts; the figures are of prefill", steps.steps[0].name.substr(0, 80)), place);
+    out.warning(fmt::format("no decode step: `{}` computes prompts; the figures are of prefill",
+                            steps.steps[0].name.substr(0, 80)),
+                place);
   else if (decode < static_cast<int>(steps.steps.size()))
-    out.warning(fmt::format("{} of {} steps also compute prompts and are left out", static_cast<int>(steps.steps.size()) - decode,
-                            steps.steps.size()), place);
+    out.warning(fmt::format("{} of {} steps also compute prompts and are left out",
+                            static_cast<int>(steps.steps.size()) - decode, steps.steps.size()),
+                place);
   const int candidates = decode == 0 ? static_cast<int>(steps.steps.size()) : decode;
   int left_out = skip >= 0 ? skip : candidates > 1 ? 1 : 0;
-  if (left_out >= candidates) throw InputError(fmt::format("`--skip {}` leaves no step: the trace has {}", skip, candidates));
+  if (left_out >= candidates)
+    throw InputError(fmt::format("`--skip {}` leaves no step: the trace has {}", skip, candidates));
   bool any_closed = false;
   for (TraceStep& s : steps.steps) {
     if (s.prefill && decode > 0) continue;
@@ -161,7 +173,9 @@ void warn_of_training(const KinetoTrace& t, const KernelRules& rules, Diagnostic
   for (const GpuEvent& e : t.events) names.insert(e.name);
   for (const std::uint32_t name : names)
     if (any_fits(rules.training, t.names[name])) {
-      out.warning(fmt::format("`{}` belongs to training: this is not a trace of decode", t.names[name].substr(0, 80)), {t.file, 0, 0, 1});
+      out.warning(
+          fmt::format("`{}` belongs to training: this is not a trace of decode", t.names[name].substr(0, 80)),
+          {t.file, 0, 0, 1});
       return;
     }
 }
@@ -180,8 +194,9 @@ std::string text_of(StepMethod method) {
   return {};
 }
 
-TraceSteps find_steps(const KinetoTrace& t, const KernelRules& rules, const std::vector<std::size_t>& categories,
-                      const StepOptions& options, Diagnostics& out) {
+TraceSteps find_steps(const KinetoTrace& t, const KernelRules& rules,
+                      const std::vector<std::size_t>& categories, const StepOptions& options,
+                      Diagnostics& out) {
   TraceSteps steps;
   std::size_t end = t.events.size();
   std::vector<Mark> marks;
@@ -191,7 +206,8 @@ TraceSteps find_steps(const KinetoTrace& t, const KernelRules& rules, const std:
   };
   if (!options.begin.empty()) {
     attempt(StepMethod::given, by_kernel(t, options.begin));
-    if (marks.empty()) throw InputError(fmt::format("no kernel of {} fits `--step-begin {}`", t.file, options.begin));
+    if (marks.empty())
+      throw InputError(fmt::format("no kernel of {} fits `--step-begin {}`", t.file, options.begin));
   }
   if (marks.empty()) attempt(StepMethod::annotation, by_annotation(t, rules, categories, end));
   if (marks.empty()) attempt(StepMethod::graph, by_graph(t));
@@ -199,8 +215,10 @@ TraceSteps find_steps(const KinetoTrace& t, const KernelRules& rules, const std:
   if (marks.empty()) attempt(StepMethod::repetition, by_repetition(t));
   if (marks.empty()) marks.push_back({0, {}});
   if (steps.method == StepMethod::repetition)
-    out.warning(fmt::format("no span, graph or sampling kernel tells the steps: they are cut at `{}`, which may be a block of layers",
-                            t.names[t.events[marks[0].first].name].substr(0, 60)), place, "", "name the first kernel with --step-begin");
+    out.warning(fmt::format("no span, graph or sampling kernel tells the steps: they are cut at `{}`, which "
+                            "may be a block of layers",
+                            t.names[t.events[marks[0].first].name].substr(0, 60)),
+                place, "", "name the first kernel with --step-begin");
   warn_of_training(t, rules, out);
   build(t, marks, end, rules, steps);
   choose(t, options.skip, steps, out);

@@ -30,18 +30,18 @@ class Names {
 /// One kernel, copy or fill on the GPU.
 struct GpuEvent {
   std::int64_t start_ns = 0, end_ns = 0;
-  std::uint32_t name = 0;            ///< into KinetoTrace::names
+  std::uint32_t name = 0;  ///< into KinetoTrace::names
   std::int32_t device = 0, stream = 0;
-  std::int64_t op = -1;              ///< External id: the operator that launched it; -1: none, as in a graph replay
-  std::int64_t correlation = -1;     ///< the runtime call that launched it; a graph's kernels share one
-  std::int32_t collective = -1;      ///< into KinetoTrace::collectives; -1: the trace does not describe one
+  std::int64_t op = -1;  ///< External id: the operator that launched it; -1: none, as in a graph replay
+  std::int64_t correlation = -1;  ///< the runtime call that launched it; a graph's kernels share one
+  std::int32_t collective = -1;   ///< into KinetoTrace::collectives; -1: the trace does not describe one
   std::int64_t duration_ns() const { return end_ns - start_ns; }
 };
 
 /// What the trace says of a collective of torch.distributed.
 struct CollectiveFacts {
-  std::string op, dtype, group;      ///< "allreduce", "BFloat16", name of the process group
-  std::int64_t elements = 0;         ///< per rank
+  std::string op, dtype, group;  ///< "allreduce", "BFloat16", name of the process group
+  std::int64_t elements = 0;     ///< per rank
   int ranks = 0;
   friend bool operator==(const CollectiveFacts&, const CollectiveFacts&) = default;
 };
@@ -49,7 +49,8 @@ struct CollectiveFacts {
 /// An operator on the host.
 struct HostOp {
   std::uint32_t name = 0;
-  std::uint32_t dims = 0, types = 0;  ///< "Input Dims" and "Input type" as written, into names; 0: not recorded
+  std::uint32_t dims = 0,
+                types = 0;  ///< "Input Dims" and "Input type" as written, into names; 0: not recorded
 };
 
 /// A named span: record_function on the host.
@@ -60,21 +61,22 @@ struct Annotation {
 
 struct HostLaunch {
   std::int64_t time_ns = 0;
-  bool graph = false;                ///< cudaGraphLaunch, hipGraphLaunch
+  bool graph = false;  ///< cudaGraphLaunch, hipGraphLaunch
 };
 
 struct KinetoTrace {
-  std::string file, device;          ///< device: name of the GPU, "" when the trace does not say
-  int rank = -1, world = 0;          ///< -1, 0: the trace does not say
-  Names names;                       ///< id 0 is ""
-  std::vector<GpuEvent> events;      ///< by start; of one device
+  std::string file, device;      ///< device: name of the GPU, "" when the trace does not say
+  int rank = -1, world = 0;      ///< -1, 0: the trace does not say
+  Names names;                   ///< id 0 is ""
+  std::vector<GpuEvent> events;  ///< by start; of one device
   std::vector<CollectiveFacts> collectives;
-  std::unordered_map<std::int64_t, HostOp> ops;       ///< by External id
+  std::unordered_map<std::int64_t, HostOp> ops;           ///< by External id
   std::unordered_map<std::int64_t, HostLaunch> launches;  ///< by correlation
-  std::vector<Annotation> annotations;                ///< host side, by start
+  std::vector<Annotation> annotations;                    ///< host side, by start
 };
 
-/// Reads a trace, plain or gzip. A missing, empty, cut or damaged file and a trace without GPU events are errors.
+/// Reads a trace, plain or gzip. A missing, empty, cut or damaged file and a trace without GPU events are
+/// errors.
 KinetoTrace read_kineto(const std::string& file, Diagnostics& out);
 
 }  // namespace moe

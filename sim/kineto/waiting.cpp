@@ -10,14 +10,17 @@ namespace moe {
 namespace {
 
 /// What makes two calls the same collective, in words that hold across files.
-using Key = std::tuple<std::string, std::string, std::string, std::int64_t>;  // kernel, operation, group, elements
+using Key =
+    std::tuple<std::string, std::string, std::string, std::int64_t>;  // kernel, operation, group, elements
 
-std::map<Key, TracedCollective> collectives_of(const KinetoTrace& t, const std::vector<std::size_t>& categories) {
+std::map<Key, TracedCollective> collectives_of(const KinetoTrace& t,
+                                               const std::vector<std::size_t>& categories) {
   std::map<Key, TracedCollective> all;
   for (std::size_t i = 0; i < t.events.size(); ++i) {
     if (!is_communication(categories[i])) continue;
     const GpuEvent& e = t.events[i];
-    const CollectiveFacts facts = e.collective >= 0 ? t.collectives[static_cast<std::size_t>(e.collective)] : CollectiveFacts{};
+    const CollectiveFacts facts =
+        e.collective >= 0 ? t.collectives[static_cast<std::size_t>(e.collective)] : CollectiveFacts{};
     TracedCollective& c = all[{t.names[e.name], facts.op, facts.group, facts.elements}];
     c.name = e.name, c.category = categories[i], c.facts = e.collective;
     c.events.push_back(i);
@@ -41,8 +44,8 @@ std::string text_of(WaitMethod method) {
   return {};
 }
 
-Waiting find_waiting(const std::vector<const KinetoTrace*>& traces, const std::vector<std::vector<std::size_t>>& categories,
-                     Diagnostics& out) {
+Waiting find_waiting(const std::vector<const KinetoTrace*>& traces,
+                     const std::vector<std::vector<std::size_t>>& categories, Diagnostics& out) {
   Waiting w;
   const KinetoTrace& own = *traces[0];
   w.waits_ns.assign(own.events.size(), 0);
@@ -59,8 +62,10 @@ Waiting find_waiting(const std::vector<const KinetoTrace*>& traces, const std::v
         shortest[k] = std::min(shortest[k], traces[r]->events[other->second.events[k]].duration_ns());
     }
     if (traces.size() > 1 && !all_match)
-      out.warning(fmt::format("`{}`: the traces do not hold the same number of calls; waiting is taken from {} alone",
-                              std::get<0>(key).substr(0, 60), own.file), {own.file, 0, 0, 1});
+      out.warning(
+          fmt::format("`{}`: the traces do not hold the same number of calls; waiting is taken from {} alone",
+                      std::get<0>(key).substr(0, 60), own.file),
+          {own.file, 0, 0, 1});
     if (all_match) {
       c.method = WaitMethod::several_ranks;
       c.transfer_us = median_us(shortest);

@@ -1,4 +1,5 @@
-// Results as JSON: `vllm bench serve --save-result`, SGLang's --output-file (one object per line), and files of arguments.
+// Results as JSON: `vllm bench serve --save-result`, SGLang's --output-file (one object per line), and files
+// of arguments.
 #include <fmt/core.h>
 
 #include <nlohmann/json.hpp>
@@ -26,7 +27,8 @@ std::string word(const Json& j, const char* key) {
 
 /// "20260820-014038" -> 2026-08-20
 std::string day(const std::string& text) {
-  if (text.size() < 8 || text.find_first_not_of("0123456789") < 8) return text.substr(0, std::min<std::size_t>(10, text.size()));
+  if (text.size() < 8 || text.find_first_not_of("0123456789") < 8)
+    return text.substr(0, std::min<std::size_t>(10, text.size()));
   return text.substr(0, 4) + "-" + text.substr(4, 2) + "-" + text.substr(6, 2);
 }
 
@@ -34,10 +36,12 @@ ClientRun client_run(const Json& j, const Place& place) {
   ClientRun r;
   r.place = place;
   r.completed = number(j, {"completed"}), r.duration_s = number(j, {"duration"});
-  r.input_tokens = number(j, {"total_input_tokens", "total_input"}), r.output_tokens = number(j, {"total_output_tokens", "total_output"});
+  r.input_tokens = number(j, {"total_input_tokens", "total_input"}),
+  r.output_tokens = number(j, {"total_output_tokens", "total_output"});
   r.retokenized = number(j, {"total_output_tokens_retokenized"});
   r.max_concurrency = number(j, {"max_concurrency"});
-  r.mean_ttft_ms = number(j, {"mean_ttft_ms"}), r.mean_tpot_ms = number(j, {"mean_tpot_ms"}), r.median_tpot_ms = number(j, {"median_tpot_ms"});
+  r.mean_ttft_ms = number(j, {"mean_ttft_ms"}), r.mean_tpot_ms = number(j, {"mean_tpot_ms"}),
+  r.median_tpot_ms = number(j, {"median_tpot_ms"});
   r.mean_itl_ms = number(j, {"mean_itl_ms"}), r.median_itl_ms = number(j, {"median_itl_ms"});
   r.accept_len = number(j, {"accept_length", "spec_decode_acceptance_length", "acceptance_length"});
   r.model = word(j, "model_id").empty() ? word(j, "model") : word(j, "model_id");
@@ -48,7 +52,8 @@ ClientRun client_run(const Json& j, const Place& place) {
   return r;
 }
 
-void read_object(const Json& j, const std::string& file, int line, const BenchOptions& options, BenchFile& into, Diagnostics& out) {
+void read_object(const Json& j, const std::string& file, int line, const BenchOptions& options,
+                 BenchFile& into, Diagnostics& out) {
   const Place place{file, line, line > 0 ? 1 : 0, 1};
   if (j.contains("mean_tpot_ms")) {
     into.format = "benchmark result (JSON)";
@@ -74,11 +79,13 @@ void read_object(const Json& j, const std::string& file, int line, const BenchOp
 
 }  // namespace
 
-BenchFile read_result_json(const std::string& text, const std::string& file, const BenchOptions& options, Diagnostics& out) {
+BenchFile read_result_json(const std::string& text, const std::string& file, const BenchOptions& options,
+                           Diagnostics& out) {
   BenchFile result;
   const std::size_t first = text.find_first_not_of(" \t\r\n\xEF\xBB\xBF");
   if (text[first] == '[') {
-    const Json list = Json::parse(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(), nullptr, false);
+    const Json list =
+        Json::parse(text.begin() + static_cast<std::ptrdiff_t>(first), text.end(), nullptr, false);
     if (list.is_discarded()) out.error("not valid JSON: the list is not closed or damaged", {file, 0, 0, 1});
     for (const Json& j : list.is_array() ? list : Json::array())
       if (j.is_object()) read_object(j, file, 0, options, result, out);
@@ -86,7 +93,9 @@ BenchFile read_result_json(const std::string& text, const std::string& file, con
   }
   // One object over many lines, or one per line.
   const std::size_t end = text.find('\n', first);
-  const bool lines = end != std::string::npos && Json::accept(text.begin() + static_cast<std::ptrdiff_t>(first), text.begin() + static_cast<std::ptrdiff_t>(end));
+  const bool lines =
+      end != std::string::npos && Json::accept(text.begin() + static_cast<std::ptrdiff_t>(first),
+                                               text.begin() + static_cast<std::ptrdiff_t>(end));
   if (!lines) {
     const Json j = parse_json(text.substr(first), file, out);
     if (j.is_object()) read_object(j, file, 0, options, result, out);
@@ -100,8 +109,10 @@ BenchFile read_result_json(const std::string& text, const std::string& file, con
     at = stop + 1;
     if (one.find_first_not_of(" \t\r") == std::string::npos) continue;
     const Json j = Json::parse(one, nullptr, false);
-    if (j.is_object()) read_object(j, file, line, options, result, out);
-    else out.error("not a JSON object: was the file cut while it was written?", {file, line, 1, 1});
+    if (j.is_object())
+      read_object(j, file, line, options, result, out);
+    else
+      out.error("not a JSON object: was the file cut while it was written?", {file, line, 1, 1});
   }
   return result;
 }

@@ -26,13 +26,21 @@ std::string lower(std::string text) {
 /// The field of a line's name, or nullptr for lines that do not matter here.
 double* field(ClientRun& r, const std::string& name) {
   static const std::map<std::string, double ClientRun::*> fields{
-      {"successful requests", &ClientRun::completed}, {"benchmark duration (s)", &ClientRun::duration_s},
-      {"total input tokens", &ClientRun::input_tokens}, {"total generated tokens", &ClientRun::output_tokens},
-      {"total generated tokens (retokenized)", &ClientRun::retokenized}, {"max request concurrency", &ClientRun::max_concurrency},
-      {"maximum request concurrency", &ClientRun::max_concurrency}, {"mean ttft (ms)", &ClientRun::mean_ttft_ms},
-      {"mean tpot (ms)", &ClientRun::mean_tpot_ms}, {"median tpot (ms)", &ClientRun::median_tpot_ms},
-      {"mean itl (ms)", &ClientRun::mean_itl_ms}, {"median itl (ms)", &ClientRun::median_itl_ms}, {"accept length", &ClientRun::accept_len},
-      {"acceptance length", &ClientRun::accept_len}, {"mean acceptance length", &ClientRun::accept_len}};
+      {"successful requests", &ClientRun::completed},
+      {"benchmark duration (s)", &ClientRun::duration_s},
+      {"total input tokens", &ClientRun::input_tokens},
+      {"total generated tokens", &ClientRun::output_tokens},
+      {"total generated tokens (retokenized)", &ClientRun::retokenized},
+      {"max request concurrency", &ClientRun::max_concurrency},
+      {"maximum request concurrency", &ClientRun::max_concurrency},
+      {"mean ttft (ms)", &ClientRun::mean_ttft_ms},
+      {"mean tpot (ms)", &ClientRun::mean_tpot_ms},
+      {"median tpot (ms)", &ClientRun::median_tpot_ms},
+      {"mean itl (ms)", &ClientRun::mean_itl_ms},
+      {"median itl (ms)", &ClientRun::median_itl_ms},
+      {"accept length", &ClientRun::accept_len},
+      {"acceptance length", &ClientRun::accept_len},
+      {"mean acceptance length", &ClientRun::accept_len}};
   const auto at = fields.find(name);
   return at == fields.end() ? nullptr : &(r.*(at->second));
 }
@@ -47,7 +55,8 @@ bool number(std::string text, double& into) {
 
 }  // namespace
 
-BenchFile read_result_text(const std::string& text, const std::string& file, const BenchOptions& options, Diagnostics& out) {
+BenchFile read_result_text(const std::string& text, const std::string& file, const BenchOptions& options,
+                           Diagnostics& out) {
   BenchFile result;
   result.format = "benchmark result (text)";
   std::vector<ClientRun> runs;
@@ -60,9 +69,11 @@ BenchFile read_result_text(const std::string& text, const std::string& file, con
     if (line.find("Serving Benchmark Result") != std::string::npos) {
       ClientRun run;
       run.place = {file, line_number, 1, 1};
-      if (const std::size_t given = before.rfind("Namespace("); given != std::string::npos) {  // the client's own arguments
+      if (const std::size_t given = before.rfind("Namespace(");
+          given != std::string::npos) {  // the client's own arguments
         run.model = given_argument(before.substr(given), "model");
-        if (const std::string held = argument(before.substr(given), "max_concurrency"); !held.empty()) number(held, run.max_concurrency);
+        if (const std::string held = argument(before.substr(given), "max_concurrency"); !held.empty())
+          number(held, run.max_concurrency);
       }
       runs.push_back(run);
       inside = true, before.clear();
@@ -80,7 +91,8 @@ BenchFile read_result_text(const std::string& text, const std::string& file, con
     double* into = field(runs.back(), name);
     if (into != nullptr && !number(value, *into)) {
       const auto column = static_cast<int>(line.find(value, colon + 1)) + 1;
-      out.error(fmt::format("`{}` is not a number: a template, not a result", value), {file, line_number, std::max(column, 1), static_cast<int>(value.size())});
+      out.error(fmt::format("`{}` is not a number: a template, not a result", value),
+                {file, line_number, std::max(column, 1), static_cast<int>(value.size())});
       return result;
     }
   }

@@ -7,10 +7,19 @@
 namespace moe {
 
 const std::vector<std::string>& bench_columns() {
-  static const std::vector<std::string> columns{
-      "id", "model", "quant", "engine", "moe_backend", "attention_backend", "kv_dtype", "gpus", "tp", "ep", "dp", "pp", "dcp",
-      "spec", "accept_len", "context_tokens", "concurrency", "metric", "value", "rig", "p2p", "allreduce", "date", "source_url",
-      "quality", "notes"};
+  static const std::vector<std::string> columns{"id",          "model",
+                                                "quant",       "engine",
+                                                "moe_backend", "attention_backend",
+                                                "kv_dtype",    "gpus",
+                                                "tp",          "ep",
+                                                "dp",          "pp",
+                                                "dcp",         "spec",
+                                                "accept_len",  "context_tokens",
+                                                "concurrency", "metric",
+                                                "value",       "rig",
+                                                "p2p",         "allreduce",
+                                                "date",        "source_url",
+                                                "quality",     "notes"};
   return columns;
 }
 
@@ -22,7 +31,9 @@ void BenchRow::note(const std::string& sentence) {
 std::string cell(double value) {
   if (!std::isfinite(value)) return {};
   const double size = std::abs(value);
-  const int decimals = size >= 1e5 ? 0 : size < 1e-3 ? 6 : std::max(0, 5 - static_cast<int>(std::floor(std::log10(size))));
+  const int decimals = size >= 1e5   ? 0
+                       : size < 1e-3 ? 6
+                                     : std::max(0, 5 - static_cast<int>(std::floor(std::log10(size))));
   std::string text = fmt::format("{:.{}f}", value, decimals);
   if (text.find('.') != std::string::npos) {
     while (text.back() == '0') text.pop_back();
@@ -40,7 +51,8 @@ std::string bench_csv(const std::vector<BenchRow>& rows) {
       const auto at = r.cells.find(bench_columns()[i]);
       std::string text = at == r.cells.end() ? "" : at->second;
       if (text.find_first_of(",\"\n") != std::string::npos) {
-        for (std::size_t q = text.find('"'); q != std::string::npos; q = text.find('"', q + 2)) text.insert(q, 1, '"');
+        for (std::size_t q = text.find('"'); q != std::string::npos; q = text.find('"', q + 2))
+          text.insert(q, 1, '"');
         text = '"' + text + '"';
       }
       csv += (i == 0 ? "" : ",") + text;

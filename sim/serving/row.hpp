@@ -1,4 +1,5 @@
-// What does a user's benchmark say about a decode step? One row of the measurement table that `moe-sim validate` reads.
+// What does a user's benchmark say about a decode step? One row of the measurement table that `moe-sim
+// validate` reads.
 //
 //   id,model,quant,engine,...,context_tokens,concurrency,metric,value,rig,...
 //   GLM51-001,GLM-5.1,NVFP4,vLLM 0.24,...,2048,8,tpot_ms,31.8,,...
@@ -28,9 +29,10 @@ struct BenchRow {
 
 /// What one file gave.
 struct BenchFile {
-  std::string format;                        ///< "vLLM benchmark result", "SGLang server log", ...
+  std::string format;  ///< "vLLM benchmark result", "SGLang server log", ...
   std::vector<BenchRow> rows;
-  std::map<std::string, std::string> facts;  ///< columns that hold for every row of the run (engine arguments)
+  std::map<std::string, std::string>
+      facts;  ///< columns that hold for every row of the run (engine arguments)
 };
 
 struct BenchOptions {
@@ -38,9 +40,10 @@ struct BenchOptions {
   bool anyway = false;  ///< rows that are not a decode step's too, with quality C
 };
 
-/// Recognises the format by content and reads it. A file that holds no figure of a decode step is refused: an error with
-/// the reason, and no rows.
-BenchFile read_bench(const std::string& text, const std::string& file, const BenchOptions& options, Diagnostics& out);
+/// Recognises the format by content and reads it. A file that holds no figure of a decode step is refused: an
+/// error with the reason, and no rows.
+BenchFile read_bench(const std::string& text, const std::string& file, const BenchOptions& options,
+                     Diagnostics& out);
 
 /// Header and rows; cells with commas or quotes are quoted (RFC 4180).
 std::string bench_csv(const std::vector<BenchRow>& rows);

@@ -1,4 +1,5 @@
-// t,prompt_throughput,gen_throughput,running,waiting,kv_cache_pct: the engine's throughput per tick as a table.
+// t,prompt_throughput,gen_throughput,running,waiting,kv_cache_pct: the engine's throughput per tick as a
+// table.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -9,7 +10,8 @@
 
 namespace moe {
 
-BenchFile read_throughput_csv(const std::string& text, const std::string& file, const BenchOptions& options, Diagnostics& out) {
+BenchFile read_throughput_csv(const std::string& text, const std::string& file, const BenchOptions& options,
+                              Diagnostics& out) {
   BenchFile result;
   result.format = "throughput by time (CSV)";
   std::istringstream in(text);
@@ -21,8 +23,10 @@ BenchFile read_throughput_csv(const std::string& text, const std::string& file, 
     if (!line.empty() && line.back() == '\r') line.pop_back();
     std::vector<std::string> cells(1);
     for (const char c : line) {
-      if (c == ',') cells.emplace_back();
-      else cells.back() += c;
+      if (c == ',')
+        cells.emplace_back();
+      else
+        cells.back() += c;
     }
     if (header.empty()) {
       header = cells;
@@ -30,7 +34,8 @@ BenchFile read_throughput_csv(const std::string& text, const std::string& file, 
     }
     if (line.empty()) continue;
     if (cells.size() != header.size()) {
-      out.error(fmt::format("{} cells, the header has {}", cells.size(), header.size()), {file, number, 1, 1});
+      out.error(fmt::format("{} cells, the header has {}", cells.size(), header.size()),
+                {file, number, 1, 1});
       return result;
     }
     const auto value = [&](const char* name) {

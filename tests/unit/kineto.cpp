@@ -1,9 +1,10 @@
 // import-trace: a made-up trace of four steps on two ranks (tests/data/traces), whose times are known.
 //
-// One step of rank 0, microseconds from its first kernel: norm 0-2, GEMM 3-13, attention 14-19, all-reduce 20-40, experts
-// 41-91 with an all-gather 45-75 on a second stream, a kernel that no rule knows 92-93, lm_head 100-130, argmax 131-135.
-// The next step begins at 1000. In the third step the all-reduce lasts 26 instead of 20 and all behind it comes 6 later.
-// Rank 1 arrives last: its all-reduces last 8, 8, 9, 8. Step 1 (profiler start) and step 4 (no gap behind it) are left out.
+// One step of rank 0, microseconds from its first kernel: norm 0-2, GEMM 3-13, attention 14-19, all-reduce
+// 20-40, experts 41-91 with an all-gather 45-75 on a second stream, a kernel that no rule knows 92-93,
+// lm_head 100-130, argmax 131-135. The next step begins at 1000. In the third step the all-reduce lasts 26
+// instead of 20 and all behind it comes 6 later. Rank 1 arrives last: its all-reduces last 8, 8, 9, 8. Step 1
+// (profiler start) and step 4 (no gap behind it) are left out.
 #include <zlib.h>
 
 #include <algorithm>
@@ -40,7 +41,9 @@ struct Read {
   TraceSteps steps;
 };
 
-double us(const TracedBreakdown& b, Category c) { return 1000 * b.categories[static_cast<std::size_t>(c)].ms; }
+double us(const TracedBreakdown& b, Category c) {
+  return 1000 * b.categories[static_cast<std::size_t>(c)].ms;
+}
 
 std::string complaint(const std::string& file) {
   Diagnostics found;
@@ -71,7 +74,7 @@ TEST_CASE("a traced step is broken down by category, and the parts add up to the
   CHECK(b.step_ms == Approx(1.0));
   CHECK(us(b, Category::dense_gemm) == Approx(10));
   CHECK(us(b, Category::attention) == Approx(5));
-  CHECK(us(b, Category::all_reduce) == Approx(23));     // (20 + 26) / 2
+  CHECK(us(b, Category::all_reduce) == Approx(23));  // (20 + 26) / 2
   CHECK(us(b, Category::experts) == Approx(50));
   CHECK(us(b, Category::all_gather) == Approx(0).margin(1e-9));  // wholly beside the experts
   CHECK(1000 * b.categories[static_cast<std::size_t>(Category::all_gather)].hidden_ms == Approx(30));
@@ -88,7 +91,8 @@ TEST_CASE("a traced step is broken down by category, and the parts add up to the
   CHECK(sum == Approx(b.step_ms).epsilon(1e-12));
 }
 
-TEST_CASE("waiting in a collective: against the last rank, and at least against the shortest call", "[unit]") {
+TEST_CASE("waiting in a collective: against the last rank, and at least against the shortest call",
+          "[unit]") {
   const Read r0(kTraces + "rank0.json"), r1(kTraces + "rank1.json");
   const auto waiting_us = [&](const std::vector<const KinetoTrace*>& traces) {
     Diagnostics found;
@@ -110,8 +114,9 @@ TEST_CASE("kernels of known size become measurement rows", "[unit]") {
   const Waiting w = find_waiting({&r0.trace, &r1.trace}, {r0.categories, r1.categories}, found);
   const auto files = measured_rows(r0.trace, r0.steps, r0.categories, w, "engine-1", found);
   REQUIRE(files.size() == 3);
-  CHECK(files[0].text == "path,dtype,m,n,k,latency_us\nengine-1/aten_mm,bfloat16,8,32000,2048,30.000\n"
-                         "engine-1/aten_mm,bfloat16,8,4096,2048,10.000\n");
+  CHECK(files[0].text ==
+        "path,dtype,m,n,k,latency_us\nengine-1/aten_mm,bfloat16,8,32000,2048,30.000\n"
+        "engine-1/aten_mm,bfloat16,8,4096,2048,10.000\n");
   CHECK(has(files[1].text, "bfloat16,8,1001,16,2,128,0,5.000\n"));
   CHECK(has(files[2].text, "engine-1,all_reduce,bfloat16,2,32768,8.000\n"));  // 16384 elements of 2 bytes
 }
@@ -123,69 +128,6 @@ TEST_CASE("--step-begin and --skip choose the steps", "[unit]") {
   CHECK(b.used == 3);  // the fourth has no gap behind it
   CHECK_THROWS_AS(Read(kTraces + "rank0.json", {"no such kernel", 0}), InputError);
   CHECK_THROWS_AS(Read(kTraces + "rank0.json", {"", 4}), InputError);
-}
-
-namespace {
-
-/// A trace of kernels one after the other, 1 us each; letters: g in a graph, p in a small piece of a graph, k launched alone.
-/// The kernels of one graph stand together.
-KinetoTrace made_up(const std::string& letters, const std::vector<std::string>& names) {
-  KinetoTrace t;
-  t.names.id("");
-  std::int64_t correlation = 0;
-  for (std::size_t i = 0; i < letters.size(); ++i) {
-    if (i == 0 || letters[i] != letters[i - 1] || letters[i] == 'k') t.launches[++correlation] = {static_cast<std::int64_t>(i), letters[i] != 'k'};
-    GpuEvent e;
-    e.start_ns = static_cast<std::int64_t>(1000 * i), e.end_ns = e.start_ns + 1000;
-    e.name = t.names.id(names[i % names.size()]), e.correlation = correlation;
-    t.events.push_back(e);
-  }
-  return t;
-}
-
-std::vector<std::size_t> starts(const KinetoTrace& t, const KernelRules& rules, StepMethod method, Diagnostics& found) {
-  const TraceSteps steps = find_steps(t, rules, classify_events(t, rules), {}, found);
-  CHECK(steps.method == method);
-  std::vector<std::size_t> first;
-  for (const TraceStep& s : steps.steps) first.push_back(s.first);
-  return first;
-}
-
-}  // namespace
-
-TEST_CASE("steps are found by graph replays, by sampling, by repetition", "[unit]") {
-  Diagnostics found;
-  const KernelRules rules = load_kernel_rules(test::root() + "/calibration/mappings/kernels.yaml", found);
-  using Starts = std::vector<std::size_t>;
-  // A kernel prepares each replay; it belongs to the step before. The kernel behind the last replay ends the trace.
-  CHECK(starts(made_up("kggggkggggkggggk", {"k0", "k1", "k2", "k3", "k4"}), rules, StepMethod::graph, found) == Starts{1, 6, 11});
-  // Pieces of graphs hold less than half of the kernels: the sampling kernel ends the steps. The last one is cut off.
-  CHECK(starts(made_up("ppkkkkkppkkkkkppkk", {"flash_fwd", "k1", "k2", "k3", "k4", "k5", "ArgMaxOps"}), rules, StepMethod::sampling, found) ==
-        Starts{0, 7});
-  CHECK(found.render().empty());
-  // Nothing tells: the rarest kernel that comes again, and a warning.
-  CHECK(starts(made_up("kkkkkkkkk", {"a", "b", "b"}), rules, StepMethod::repetition, found) == Starts{0, 3, 6});
-  CHECK(has(found.render(), "may be a block of layers"));
-  CHECK(starts(made_up("kkk", {"a", "b", "c"}), rules, StepMethod::whole, found) == Starts{0});
-}
-
-TEST_CASE("spans that a rule names are steps; those that compute prompts are left out", "[unit]") {
-  Diagnostics found;
-  const KernelRules rules = load_kernel_rules(test::root() + "/calibration/mappings/kernels.yaml", found);
-  KinetoTrace t = made_up("kkkkkkkkkkkk", {"flash_fwd", "b", "c"});
-  const auto span = [&](const char* name, std::int64_t begin, std::int64_t end) { t.annotations.push_back({t.names.id(name), begin, end}); };
-  span("execute_context_0(0)_generation_8(8)", 0, 2);   // launches of event i happen at i
-  span("execute_context_1(99)_generation_7(7)", 3, 5);
-  span("execute_context_0(0)_generation_8(8)", 6, 8);
-  span("execute_context_0(0)_generation_8(8)", 9, 11);
-  const TraceSteps steps = find_steps(t, rules, classify_events(t, rules), {"", 0}, found);
-  CHECK(steps.method == StepMethod::annotation);
-  REQUIRE(steps.steps.size() == 4);
-  CHECK(steps.steps[1].prefill);
-  std::string used;
-  for (const TraceStep& s : steps.steps) used += s.used ? 'u' : '-';
-  CHECK(used == "u-u-");  // the last one has no gap behind it
-  CHECK(has(found.render(), "1 of 4 steps also compute prompts"));
 }
 
 TEST_CASE("a trace that is cut anywhere is an error, never a number", "[unit]") {
@@ -212,7 +154,8 @@ TEST_CASE("a gzip trace reads like the plain one; cut and damaged ones are error
   std::string wrong = bytes;
   for (std::size_t i = 300; i < 340; ++i) wrong[i] = static_cast<char>(~wrong[i]);
   CHECK(has(complaint(folder.write("bad.json.gz", wrong)), "damaged"));
-  CHECK(has(complaint(folder.write("cut.json", text.substr(0, text.size() / 2))), "the trace ends in the middle"));
+  CHECK(has(complaint(folder.write("cut.json", text.substr(0, text.size() / 2))),
+            "the trace ends in the middle"));
   CHECK(has(complaint(folder.write("text.json", "hello")), "not a JSON trace"));
   CHECK(has(complaint(folder.write("empty.json", "")), "empty"));
   CHECK(has(complaint(folder.write("none.json", "{\"traceEvents\": []}")), "no GPU kernel"));
@@ -234,8 +177,12 @@ TEST_CASE("kernel patterns: pieces, stars, ends, letter case", "[unit]") {
 TEST_CASE("a rule file is read strictly", "[unit]") {
   const test::Folder folder;
   Diagnostics found;
-  load_kernel_rules(folder.write("r.yaml", "schema: 1\nrules:\n  - {category: casts, kernels: [x]}\n  - {category: cast, kernel: [x]}\n"
-                                           "  - {category: cast, kernels: [\"*\"]}\n"), found);
+  load_kernel_rules(
+      folder.write(
+          "r.yaml",
+          "schema: 1\nrules:\n  - {category: casts, kernels: [x]}\n  - {category: cast, kernel: [x]}\n"
+          "  - {category: cast, kernels: [\"*\"]}\n"),
+      found);
   const std::string text = found.render();
   CHECK(found.error_count() == 3);
   CHECK(has(text, "r.yaml:3:"));
@@ -261,7 +208,8 @@ TEST_CASE("the shipped rules tell the kernels of engines apart", "[unit]") {
   is("void vllm::concat_and_cache_mla_kernel<__nv_bfloat16>", "small_kernels");
   is("void vllm::cvt_fp16_to_fp4<__nv_bfloat16, false>", "cast");
   is("void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda(...)>", "cast");
-  is("void at::native::unrolled_elementwise_kernel<CUDAFunctorOnSelf_add<int>, LoadWithoutCast>", "small_kernels");
+  is("void at::native::unrolled_elementwise_kernel<CUDAFunctorOnSelf_add<int>, LoadWithoutCast>",
+     "small_kernels");
   is("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "pipeline");
   is("ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)", "all_to_all", "c10d::alltoall_base_");
   is("void deep_ep::intranode::dispatch<8, 768>", "all_to_all");
@@ -285,7 +233,8 @@ TEST_CASE("docs/traces.md explains every key that import-trace and import-bench 
     if (!j.is_object()) return;
     for (const auto& [key, value] : j.items()) {
       INFO(key);
-      const bool category = std::find(kCategoryNames.begin(), kCategoryNames.end(), key) != kCategoryNames.end();
+      const bool category =
+          std::find(kCategoryNames.begin(), kCategoryNames.end(), key) != kCategoryNames.end();
       CHECK((category || has(page, "`" + key + "`")));
       check_keys(value);
     }

@@ -1,7 +1,7 @@
 // import-bench against published outputs: every file is read right or refused with its reason.
 //
-// Expected values are read from the files by hand (TPOT lines) or follow from them as the comment says. The strongest check is
-// the last one: a server's log against the client's own result of the same run.
+// Expected values are read from the files by hand (TPOT lines) or follow from them as the comment says. The
+// strongest check is the last one: a server's log against the client's own result of the same run.
 #include <cmath>
 #include <filesystem>
 
@@ -27,38 +27,41 @@ bool absent() {
 
 struct Expected {
   const char* file;
-  double value;       ///< median TPOT as printed, ms
-  int context;        ///< input tokens / requests + output tokens / requests / 2
+  double value;  ///< median TPOT as printed, ms
+  int context;   ///< input tokens / requests + output tokens / requests / 2
   int concurrency;
   const char* quality;
 };
 constexpr Expected kResults[] = {
-    {"bench_vllm/01-serve-c8-qwen38-27b-nvfp4.json", 17.7351, 768, 8, "A"},     // 256 + 1024 / 2
-    {"bench_vllm/02-serve-c1-qwen38-27b-nvfp4.json", 15.2237, 1088, 1, "A"},    // 1024 + 128 / 2
-    {"bench_vllm/07-text-glm-4.5.txt", 22.39, 8500, 16, "B"},                   // 16 requests in one wave; ITL 20.23
-    {"bench_vllm/09-text-deepseek-v3.2.txt", 99.25, 2560, 79, "B"},             // 100 * 1023 * 99.71 ms / 129.34 s
+    {"bench_vllm/01-serve-c8-qwen38-27b-nvfp4.json", 17.7351, 768, 8, "A"},   // 256 + 1024 / 2
+    {"bench_vllm/02-serve-c1-qwen38-27b-nvfp4.json", 15.2237, 1088, 1, "A"},  // 1024 + 128 / 2
+    {"bench_vllm/07-text-glm-4.5.txt", 22.39, 8500, 16, "B"},        // 16 requests in one wave; ITL 20.23
+    {"bench_vllm/09-text-deepseek-v3.2.txt", 99.25, 2560, 79, "B"},  // 100 * 1023 * 99.71 ms / 129.34 s
     {"bench_vllm/10-text-ernie-4.5.txt", 16.86, 8497, 16, "A"},
-    {"bench_vllm/15-text-atom-dspark.txt", 31.09, 7848, 106, "B"},              // 1280 * 921.9 * 35.52 ms / 394.18 s
+    {"bench_vllm/15-text-atom-dspark.txt", 31.09, 7848, 106, "B"},  // 1280 * 921.9 * 35.52 ms / 394.18 s
     {"bench_sglang/01-text-kimi-k2.5-c1.txt", 9.32, 821, 1, "A"},
     {"bench_sglang/02-text-kimi-k2.5-c100.txt", 403.32, 752, 100, "B"},
     {"bench_sglang/03-text-deepseek-v3.2.txt", 9.25, 336, 1, "A"},
     {"bench_sglang/04-text-glm-4.6.txt", 14.8, 821, 1, "A"},
     {"bench_sglang/07-text-qwen3.5.txt", 3.79, 821, 1, "A"},
     {"bench_sglang/08-text-gpt-oss.txt", 2.31, 438, 1, "A"},
-    {"bench_sglang/10-text-nemotron3-super.txt", 76.02, 763, 256, "C"},         // median time between tokens is half of it
-    {"bench_other/06-inference-perf-mixtral-tp2-stage0.json", 18.4353, 711, 22, "B"}};  // (4518.5 - 63.0) / 241.68 ms
+    {"bench_sglang/10-text-nemotron3-super.txt", 76.02, 763, 256,
+     "C"},  // median time between tokens is half of it
+    {"bench_other/06-inference-perf-mixtral-tp2-stage0.json", 18.4353, 711, 22,
+     "B"}};  // (4518.5 - 63.0) / 241.68 ms
 
 struct Refused {
   const char* file;
   const char* reason;
 };
-constexpr Refused kRefused[] = {{"bench_vllm/04-serve-sweep-driver.log", "give the 24 result files"},
-                                {"bench_vllm/06-text-kimi-k2-thinking.txt", "waited 271.2 s"},
-                                {"bench_vllm/08-text-minimax-m2.txt", "`xxx` is not a number"},
-                                {"bench_sglang/12-text-llada-2.1.txt", "their text has 3433"},
-                                {"bench_other/02-llm-decode-bench-0.4.17-glm5.1-console.log", "give the JSON that it wrote"},
-                                {"server_log/08-sglang-k2-thinking-final-bench.log", "0 of 19 reports"},
-                                {"server_log/11-vllm-qwen3.5-397b-pasted-lines.txt", "without a report before it"}};
+constexpr Refused kRefused[] = {
+    {"bench_vllm/04-serve-sweep-driver.log", "give the 24 result files"},
+    {"bench_vllm/06-text-kimi-k2-thinking.txt", "waited 271.2 s"},
+    {"bench_vllm/08-text-minimax-m2.txt", "`xxx` is not a number"},
+    {"bench_sglang/12-text-llada-2.1.txt", "their text has 3433"},
+    {"bench_other/02-llm-decode-bench-0.4.17-glm5.1-console.log", "give the JSON that it wrote"},
+    {"server_log/08-sglang-k2-thinking-final-bench.log", "0 of 19 reports"},
+    {"server_log/11-vllm-qwen3.5-397b-pasted-lines.txt", "without a report before it"}};
 
 }  // namespace
 
@@ -131,14 +134,20 @@ TEST_CASE("a server's log says what the client of the same run measured", "[vali
   for (BenchRow& c : client.rows) {
     const double prompt = std::stod(c.cells["context_tokens"]), tokens = std::stod(c.cells["value"]);
     for (BenchRow& l : log.rows) {
-      // The benchmark sends one prompt to every stream: the cache holds it once, and what each stream has generated.
-      const double running = std::stod(l.cells["concurrency"]), cached = running * std::stod(l.cells["context_tokens"]);
-      if (l.cells["concurrency"] != c.cells["concurrency"] || cached < prompt || cached > prompt + running * 4096) continue;
+      // The benchmark sends one prompt to every stream: the cache holds it once, and what each stream has
+      // generated.
+      const double running = std::stod(l.cells["concurrency"]),
+                   cached = running * std::stod(l.cells["context_tokens"]);
+      if (l.cells["concurrency"] != c.cells["concurrency"] || cached < prompt ||
+          cached > prompt + running * 4096)
+        continue;
       if (running > 1) CHECK(l.cells["notes"].find("share") != std::string::npos);
       INFO(c.cells["concurrency"] << " requests of " << prompt << " tokens");
       ++compared;
-      // Windows of 10 s beside 30 s of the client: 0.5 %. At 32 requests the batch was disturbed (300 to 346 tok/s).
-      CHECK(std::stod(l.cells["value"]) == Approx(tokens).epsilon(c.cells["concurrency"] == "32" ? 0.02 : 0.005));
+      // Windows of 10 s beside 30 s of the client: 0.5 %. At 32 requests the batch was disturbed (300 to 346
+      // tok/s).
+      CHECK(std::stod(l.cells["value"]) ==
+            Approx(tokens).epsilon(c.cells["concurrency"] == "32" ? 0.02 : 0.005));
     }
   }
   CHECK(compared == 12);
