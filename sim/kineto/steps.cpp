@@ -7,121 +7,14 @@
 #include <set>
 #include <unordered_map>
 
+#include "base/check.hpp"
+#include "kineto/step_marks.hpp"
+
 namespace moe {
 namespace {
 
-constexpr std::size_t kSampling = static_cast<std::size_t>(Category::sampling);
-constexpr double kMostKernels = 0.5;  // a graph with less than this is a piece of a step, not a step
-
-struct Mark {
-  std::size_t first = 0;  ///< event that begins a step
-  std::string name;
-};
-
-bool is_work(std::size_t category) {
-  return category == static_cast<std::size_t>(Category::attention) ||
-         category == static_cast<std::size_t>(Category::experts) ||
-         category == static_cast<std::size_t>(Category::dense_gemm);
-}
-
-/// When each event was launched on the host; events without a known launch take that of the event before.
-std::vector<std::int64_t> launch_times(const KinetoTrace& t) {
-  std::vector<std::int64_t> times(t.events.size(), -1);
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const auto at = t.launches.find(t.events[i].correlation);
-    times[i] = at != t.launches.end() ? at->second.time_ns : i > 0 ? times[i - 1] : -1;
-  }
-  return times;
-}
-
-/// Spans that the first fitting pattern names; a span inside another is left out. `end`: first event behind
-/// the last.
-std::vector<Mark> by_annotation(const KinetoTrace& t, const KernelRules& rules,
-                                const std::vector<std::size_t>& categories, std::size_t& end) {
-  std::vector<Mark> marks;
-  const std::vector<std::int64_t> launched = launch_times(t);
-  for (const std::string& pattern : rules.step_annotations) {
-    std::int64_t covered = -1;
-    for (const Annotation& a : t.annotations) {
-      if (a.start_ns < covered || !pattern_fits(pattern, t.names[a.name])) continue;
-      const auto inside = [&](std::int64_t time) { return time >= a.start_ns && time <= a.end_ns; };
-      const auto at = std::find_if(launched.begin(), launched.end(), inside);
-      if (at == launched.end()) continue;
-      covered = a.end_ns;
-      marks.push_back({static_cast<std::size_t>(at - launched.begin()), t.names[a.name]});
-    }
-    if (marks.empty()) continue;
-    std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.first < b.first; });
-    // Behind the last span: sampling belongs to its step, the next forward pass does not.
-    end = marks.back().first;
-    while (end < t.events.size() && (launched[end] <= covered || !is_work(categories[end]))) ++end;
-    return marks;
-  }
-  return marks;
-}
-
-std::vector<Mark> by_graph(const KinetoTrace& t) {
-  std::unordered_map<std::int64_t, std::size_t> kernels, first;
-  for (std::size_t i = 0; i < t.events.size(); ++i) {
-    const std::int64_t id = t.events[i].correlation;
-    const auto at = t.launches.find(id);
-    if (at == t.launches.end() || !at->second.graph) continue;
-    ++kernels[id];
-    first.try_emplace(id, i);
-  }
-  std::size_t most = 0, covered = 0;
-  for (const auto& [id, count] : kernels) most = std::max(most, count);
-  std::vector<Mark> marks;
-  for (const auto& [id, count] : kernels)
-    if (10 * count >= 9 * most) marks.push_back({first[id], {}}), covered += count;
-  if (static_cast<double>(covered) < kMostKernels * static_cast<double>(t.events.size())) return {};
-  std::sort(marks.begin(), marks.end(), [](const Mark& a, const Mark& b) { return a.first < b.first; });
-  return marks;
-}
-
-/// `end`: first event of a step that the trace cut off.
-std::vector<Mark> by_sampling(const std::vector<std::size_t>& categories, std::size_t& end) {
-  std::vector<Mark> marks;
-  bool sampled = true;  // the trace begins like the time behind a sampling kernel
-  std::size_t behind = 0;
-  for (std::size_t i = 0; i < categories.size(); ++i) {
-    if (categories[i] == kSampling)
-      sampled = true, behind = i + 1;
-    else if (sampled && is_work(categories[i]))
-      marks.push_back({behind, {}}), sampled = false;
-  }
-  if (!sampled && !marks.empty()) end = marks.back().first, marks.pop_back();
-  if (marks.empty()) end = categories.size();
-  return marks;
-}
-
-std::vector<Mark> by_repetition(const KinetoTrace& t) {
-  std::map<std::uint32_t, std::vector<std::size_t>> places;
-  for (std::size_t i = 0; i < t.events.size(); ++i) places[t.events[i].name].push_back(i);
-  const std::vector<std::size_t>* rarest = nullptr;
-  for (const auto& [name, at] : places)
-    if (at.size() >= 2 && (rarest == nullptr || at.size() < rarest->size() ||
-                           (at.size() == rarest->size() && at[0] < (*rarest)[0])))
-      rarest = &at;
-  std::vector<Mark> marks;
-  if (rarest == nullptr) return marks;
-  for (const std::size_t i : *rarest) marks.push_back({i, {}});
-  return marks;
-}
-
-std::vector<Mark> by_kernel(const KinetoTrace& t, const std::string& pattern) {
-  std::vector<Mark> marks;
-  std::unordered_map<std::uint32_t, bool> fits;
-  for (std::size_t i = 0; i < t.events.size(); ++i) {
-    const auto [at, fresh] = fits.try_emplace(t.events[i].name, false);
-    if (fresh) at->second = pattern_fits(pattern, t.names[at->first]);
-    if (at->second) marks.push_back({i, {}});
-  }
-  return marks;
-}
-
-void build(const KinetoTrace& t, const std::vector<Mark>& marks, std::size_t end, const KernelRules& rules,
-           TraceSteps& steps) {
+void build(const KinetoTrace& t, const std::vector<StepMark>& marks, std::size_t end,
+           const KernelRules& rules, TraceSteps& steps) {
   const bool cut_off = steps.method == StepMethod::sampling && end < t.events.size();
   for (std::size_t m = 0; m < marks.size(); ++m) {
     TraceStep s;
@@ -199,20 +92,20 @@ TraceSteps find_steps(const KinetoTrace& t, const KernelRules& rules,
                       Diagnostics& out) {
   TraceSteps steps;
   std::size_t end = t.events.size();
-  std::vector<Mark> marks;
+  std::vector<StepMark> marks;
   const Place place{t.file, 0, 0, 1};
-  const auto attempt = [&](StepMethod method, std::vector<Mark> found) {
+  const auto attempt = [&](StepMethod method, std::vector<StepMark> found) {
     if (marks.empty() && !found.empty()) marks = std::move(found), steps.method = method;
   };
   if (!options.begin.empty()) {
-    attempt(StepMethod::given, by_kernel(t, options.begin));
+    attempt(StepMethod::given, marks_by_kernel(t, options.begin));
     if (marks.empty())
       throw InputError(fmt::format("no kernel of {} fits `--step-begin {}`", t.file, options.begin));
   }
-  if (marks.empty()) attempt(StepMethod::annotation, by_annotation(t, rules, categories, end));
-  if (marks.empty()) attempt(StepMethod::graph, by_graph(t));
-  if (marks.empty()) attempt(StepMethod::sampling, by_sampling(categories, end));
-  if (marks.empty()) attempt(StepMethod::repetition, by_repetition(t));
+  if (marks.empty()) attempt(StepMethod::annotation, marks_by_annotation(t, rules, categories, end));
+  if (marks.empty()) attempt(StepMethod::graph, marks_by_graph(t));
+  if (marks.empty()) attempt(StepMethod::sampling, marks_by_sampling(categories, end));
+  if (marks.empty()) attempt(StepMethod::repetition, marks_by_repetition(t));
   if (marks.empty()) marks.push_back({0, {}});
   if (steps.method == StepMethod::repetition)
     out.warning(fmt::format("no span, graph or sampling kernel tells the steps: they are cut at `{}`, which "
@@ -221,6 +114,7 @@ TraceSteps find_steps(const KinetoTrace& t, const KernelRules& rules,
                 place, "", "name the first kernel with --step-begin");
   warn_of_training(t, rules, out);
   build(t, marks, end, rules, steps);
+  MOE_CHECK(!steps.steps.empty(), "a trace with events has a step");
   choose(t, options.skip, steps, out);
   return steps;
 }
