@@ -148,14 +148,14 @@ class Chooser {
   std::vector<bool> taken_;
 };
 
-/// At most `budget` points, in the order of their use; what the table leaves is judged anew after every sixteenth.
+/// At most `budget` points, in the order of their use; what the table leaves is judged anew after every tenth.
 ResidualTable select(const std::string& section, const std::vector<Cell>& cells, std::size_t budget,
                      const Spacing& spacing) {
   ResidualTable table;
   table.axes = residual_axes(section);
   spacing.apply(section, table);
   Chooser chooser(cells, table);
-  const std::size_t points = std::min(budget, cells.size()), batch = std::max<std::size_t>(1, points / 16);
+  const std::size_t points = std::min(budget, cells.size()), batch = std::max<std::size_t>(1, points / 10);
   while (table.value.size() < points) {
     const Cell& c = chooser.take();
     table.where.push_back(c.where);
@@ -183,18 +183,20 @@ ResidualTable fit_residuals(const GpuSpec& gpu, const std::string& section, cons
   std::vector<Cell> seen, unseen, all = cells_of(gpu, section, rows, ln_residual);
   for (const Cell& c : all) ((c.shape >> 31) % 3 == 0 ? unseen : seen).push_back(c);
   if (budget < 8 || seen.size() < 8 || unseen.empty()) return {};
-  ResidualTable trial = select(section, seen, budget, {});
   double best = score(ResidualTable{}, unseen) * kWorthIt;
   Spacing chosen{0, 1, 6};
-  for (const double first : {0.5, 1.0, 2.0})
-    for (const int neighbours : {3, 6})
-      for (const double reach : {0.6, 1.0, 1.6, 2.6, 4.2}) {
-        const Spacing spacing{reach, first, neighbours};
-        spacing.apply(section, trial);
-        const double with = score(trial, unseen);
-        if (with < best) chosen = spacing;
-        best = std::min(best, with);
-      }
+  for (const double reach : {0.7, 1.5, 3.0}) {  // points are chosen for a reach; those nearby are tried with them
+    ResidualTable trial = select(section, seen, budget, {reach, 1, 6});
+    for (const double first : {0.5, 1.0, 2.0})
+      for (const int neighbours : {3, 6})
+        for (const double factor : {0.8, 1.0, 1.4}) {
+          const Spacing spacing{factor * reach, first, neighbours};
+          spacing.apply(section, trial);
+          const double with = score(trial, unseen);
+          if (with < best) chosen = spacing;
+          best = std::min(best, with);
+        }
+  }
   return chosen.reach > 0 ? select(section, all, budget, chosen) : ResidualTable{};
 }
 
