@@ -84,13 +84,9 @@ Answers gemm(const Profile& p, const KernelArguments& a) {
   Answers out;
   for_fitting(p.dense_gemm, a, "", [&](const std::string& name, const DenseGemmPath& path) {
     KernelAnswer one{name, s.used, "", dense_gemm(p.gpu, path, m, n, k, reuse_of(a))};
-    const GemmRegime* regime = &path.regimes.back();
-    for (auto r = path.regimes.rbegin(); r != path.regimes.rend(); ++r)
-      if (m <= r->m_max) regime = &*r;
-    const double tiles = std::ceil(m / regime->bm) * std::ceil(n / regime->bn);
-    one.tiles = fmt::format("{:g} tiles of {} x {}, K in {:g} parts, {:.0f} % of the rows and columns used,",
-                            tiles, regime->bm, regime->bn, std::round(one.cost.waves * p.gpu.sm / tiles),
-                            100 * m * n / (tiles * regime->bm * regime->bn));
+    const GemmTile t = gemm_tile(p.gpu, path, m, n, k);
+    one.tiles = fmt::format("{:g} tiles of {} x {}, K in {:g} parts, {:.0f} % of the rows and columns used,", t.tiles,
+                            t.bm, t.bn, t.splits, 100 * m * n / (t.tiles * t.bm * t.bn));
     out.push_back(one);
   });
   return out;
