@@ -22,7 +22,7 @@ void measure_bmm(Session& session) {
   };
   std::vector<Point> points;
   for (const bool pre : {true, false})
-    for (const int heads : {4, 8, 12, 16, 24, 32, 48, 64, 96, 128})
+    for (const int heads : {4, 8, 12, 16, 24, 40, 48, 72, 96, 128})
       for (const int tokens : {1, 2, 4, 8, 16, 32, 64, 96, 128, 256, 512}) points.push_back({pre, tokens, heads});
   Results results = session.results("mla_bmm.csv", {"path", "op", "dtype", "tokens", "heads"});
   Arena arena(4ull << 30, Fill::small_bf16);
