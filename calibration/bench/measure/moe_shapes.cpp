@@ -22,8 +22,9 @@ std::vector<ExpertGeometry> geometries() {
     all.push_back({hidden, inside, kTopk[i % 5], kExperts[(i * 5) % 9] / ep * ep, tp, ep});
   }
   for (int i = 0; i < kFew; ++i) {
-    const int tp = i % 2 == 0 ? 8 : 4;
-    all.push_back({log_between(halton(i, 2), 2560, 6656, 128), log_between(halton(i, 3), 512, 2304, 64) * tp, 1 + i % 4,
+    // Up to sixteen experts may be as wide as a dense block (Mixtral: 14336).
+    const int tp = i % 2 == 0 ? 8 : 4, widest = kFewExperts[i % 6] <= 16 ? 15360 : 2304;
+    all.push_back({log_between(halton(i, 2), 2560, 6656, 128), log_between(halton(i, 3), 512, widest, 64) * tp, 1 + i % 4,
                    kFewExperts[i % 6], tp, 1});
   }
   return all;
