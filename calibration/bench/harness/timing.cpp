@@ -86,7 +86,8 @@ Timing repeat(int calls, const TimingOptions& options, const Replay& replay) {
     const double all = replay();
     us.push_back(all / calls);
     spent_ms += 1e-3 * all;
-    if (static_cast<int>(us.size()) < options.least_replays) continue;
+    const int least = spent_ms > options.most_ms ? std::min(3, options.least_replays) : options.least_replays;
+    if (static_cast<int>(us.size()) < least) continue;
     t = summarise(us);
     if (t.half_width_pct <= options.half_width_pct || spent_ms > options.most_ms) break;
   }

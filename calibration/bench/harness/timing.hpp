@@ -18,7 +18,7 @@ using Call = std::function<void(cudaStream_t stream, int copy)>;
 struct TimingOptions {
   double half_width_pct = 1;   ///< stop when the 95 % interval of the median is this narrow
   int least_replays = 5, most_replays = 60;
-  double most_ms = 40;         ///< of measuring, for one point
+  double most_ms = 40;         ///< of measuring, for one point; three replays in any case
   int most_calls = 600;        ///< in one graph
 };
 

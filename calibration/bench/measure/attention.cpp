@@ -18,7 +18,7 @@ std::vector<GqaShape> gqa_grid(bool quick) {
   constexpr int kHeads[][3] = {{4, 1, 128},  {5, 1, 128},  {6, 1, 128},  {8, 1, 128},  {12, 1, 128}, {16, 1, 128}, {10, 2, 128},
                                {16, 2, 128}, {24, 2, 128}, {32, 2, 128}, {8, 4, 128},  {24, 4, 128}, {40, 4, 128}, {64, 4, 128},
                                {48, 8, 128}, {96, 8, 128}, {8, 1, 64},   {32, 4, 64},  {8, 8, 128},  {16, 8, 64}};
-  constexpr int kPoints = 36;
+  constexpr int kPoints = 72;
   std::vector<GqaShape> points;
   for (std::size_t h = 0; h < std::size(kHeads); ++h)
     for (int i = 0; i < kPoints; ++i) {
@@ -28,11 +28,11 @@ std::vector<GqaShape> gqa_grid(bool quick) {
       if (bytes < kLeastColdBytes || bytes > kMostCacheBytes) continue;
       points.push_back({batch, context, kHeads[h][0], kHeads[h][1], kHeads[h][2], 1});
     }
-  return thinned(points, quick);
+  return thinned(points, quick, 20);
 }
 
 std::vector<MlaShape> mla_grid(bool quick) {
-  constexpr int kPoints = 44;
+  constexpr int kPoints = 110;
   std::vector<MlaShape> points;
   for (const int heads : {8, 16, 32, 64, 128})
     for (int i = 0; i < kPoints; ++i) {
@@ -42,7 +42,7 @@ std::vector<MlaShape> mla_grid(bool quick) {
       if (bytes < kLeastColdBytes || bytes > kMostCacheBytes) continue;
       points.push_back({batch, context, heads, 1});
     }
-  return thinned(points, quick);
+  return thinned(points, quick, 20);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ struct Point {
 
 /// Shapes by space filling over what TP1 to TP8 leaves of 2k to 16k wide models, and some as wide as a vocabulary.
 std::vector<Point> grid(const std::vector<Format>& formats, bool quick) {
-  constexpr int kShapes = 72, kHeads = 6;
+  constexpr int kShapes = 100, kHeads = 8;
   constexpr int kRows[] = {1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 192, 256, 384, 512};
   std::vector<Point> points;
   for (const Format f : formats)
@@ -26,7 +26,7 @@ std::vector<Point> grid(const std::vector<Format>& formats, bool quick) {
       const int n = head ? log_between(halton(i, 2), 19000, 155000, 64) : log_between(halton(i, 2), 128, 18432, 64);
       const int k = head ? log_between(halton(i, 3), 2048, 7680, 64) : log_between(halton(i, 3), 192, 18432, 64);
       if (static_cast<double>(n) * k < kLeastColdBytes) continue;
-      if (quick && i % 8 != 0) continue;
+      if (quick && i % 11 != 0) continue;
       for (const int m : kRows)
         if (!quick || m == 1 || m == 16 || m == 64 || m == 256) points.push_back({f, m, n, k});
     }

@@ -9,7 +9,7 @@ namespace {
 
 /// Styles: many small experts (2k to 7k wide, 768 to 2304 inside), middling ones, few large ones.
 std::vector<ExpertGeometry> geometries() {
-  constexpr int kMany = 24, kFew = 6;
+  constexpr int kMany = 60, kFew = 14;
   constexpr int kExperts[] = {80, 96, 144, 192, 240, 288, 320, 416, 512}, kTopk[] = {4, 6, 8, 8, 10};
   constexpr int kFewExperts[] = {8, 12, 16, 24, 32, 40};
   std::vector<ExpertGeometry> all;
@@ -24,7 +24,7 @@ std::vector<ExpertGeometry> geometries() {
   for (int i = 0; i < kFew; ++i) {
     const int tp = i % 2 == 0 ? 8 : 4;
     all.push_back({log_between(halton(i, 2), 2560, 6656, 128), log_between(halton(i, 3), 512, 2304, 64) * tp, 1 + i % 4,
-                   kFewExperts[i], tp, 1});
+                   kFewExperts[i % 6], tp, 1});
   }
   return all;
 }
@@ -37,7 +37,7 @@ std::vector<MoePoint> moe_points(bool quick) {
   std::vector<MoePoint> points;
   for (const Format f : {Format::bf16, Format::fp8, Format::int4})
     for (std::size_t i = 0; i < all.size(); ++i) {
-      if (quick && i % 6 != 0) continue;
+      if (quick && i % 12 != 0) continue;
       for (std::size_t t = 0; t < 9; ++t)
         for (const double alpha : {0.0, 1.2})
           if (!quick || (t % 3 == 0 && alpha == 0)) points.push_back({f, all[i], kTokens[i % 2][t], alpha});

@@ -37,7 +37,7 @@ void write_protocol(const std::string& folder) {
   file << "# How moe-calibrate took these rows: every call works on weights or caches that no recent call touched\n"
           "# (rotation over three times the L2); activations of small kernels stay in L2, as in a decode step.\n"
           "schema: 1\n"
-          "sources: [measured by moe-calibrate: device.txt and conditions.csv beside this file]\n"
+          "sources: [measured by moe-calibrate run; device.txt and conditions.csv lie beside its files]\n"
           "hold_out: 4\n"
           "formats:\n"
           "  bfloat16: {bytes_per_weight: 2, bytes_per_activation: 2, compute: bf16}\n"

@@ -20,6 +20,7 @@ std::vector<Check> expert_checks(bool small);
 std::vector<Check> attention_checks(bool small);
 std::vector<Check> small_checks(bool small);
 std::vector<Check> comm_checks(bool small);
+std::vector<Check> move_checks();
 
 /// Device memory filled with NaN bits: what a kernel does not write shows.
 Buffer poisoned(std::size_t bytes);
