@@ -9,7 +9,7 @@ namespace {
 
 struct Cell {
   AxisValues where{};
-  double value = 0, rows = 0;
+  double value = 0, rows = 0;  ///< rows: weighted, row_weight()
   std::uint64_t shape = 0;
 };
 
@@ -44,6 +44,7 @@ std::vector<Cell> cells_of(const GpuSpec& gpu, const std::string& section, const
   struct Gathered {
     AxisValues sum{};
     std::vector<double> values;
+    double weight = 0;
   };
   std::map<std::pair<std::uint64_t, AxisValues>, Gathered> gathered;
   const std::size_t axes = weights_of(section).size();
@@ -57,11 +58,12 @@ std::vector<Cell> cells_of(const GpuSpec& gpu, const std::string& section, const
     Gathered& g = gathered[{rows[i]->shape, key}];
     for (std::size_t a = 0; a < axes; ++a) g.sum[a] += at[a];
     g.values.push_back(ln_residual[i]);
+    g.weight += row_weight(*rows[i]);
   }
   std::vector<Cell> cells;
   for (const auto& [key, g] : gathered) {
     const auto n = static_cast<double>(g.values.size());
-    Cell c{{}, median_of(g.values) * n / (n + 0.3), n, key.first};
+    Cell c{{}, median_of(g.values) * n / (n + 0.3), g.weight, key.first};
     for (std::size_t a = 0; a < axes; ++a) c.where[a] = std::round(100 * g.sum[a] / n) / 100;
     c.value = std::round(1000 * std::clamp(c.value, -1.5, 1.5)) / 1000;
     cells.push_back(c);
