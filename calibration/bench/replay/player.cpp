@@ -18,7 +18,7 @@ namespace {
 /// A burst of replays and a pause of three times its length: on average a card stays below its power limit, and its
 /// clocks are those of the short measurements that a profile is fitted from.
 constexpr double kBurstUs = 10000, kPause = 3;
-constexpr double kMostUs = 400000;    // of counted replays, for one graph
+constexpr double kMostUs = 200000;    // of counted replays, for one graph
 constexpr int kLeastReplays = 12, kPartReplays = 6, kSustainedReplays = 12;
 constexpr double kSustainUs = 250000; // long enough for the power limit to act
 
