@@ -119,9 +119,13 @@ void add_box(CLI::App& app, int& code) {
   auto name = std::make_shared<std::string>();
   CLI::App* box = app.add_subcommand("box", "Measures the links between the GPUs and writes files for `moe-sim fit-comm` and `import-machine`");
   std::string help = "Parts, joined by commas (nccl: all of NCCL):";
-  for (const Part& p : parts()) help += fmt::format("\n{} ({})", p.name, p.what);
+  std::vector<std::string> names{"nccl"};
+  for (const Part& p : parts()) {
+    help += fmt::format("\n{} ({})", p.name, p.what);
+    names.push_back(p.name);
+  }
   box->add_option("--out", options->out, "Folder of the results")->required();
-  box->add_option("--only", options->only, help)->delimiter(',');
+  box->add_option("--only", options->only, help)->delimiter(',')->check(CLI::IsMember(names));
   box->add_flag("--quick", options->quick, "Every second power of two: a first look");
   box->add_flag("--resume", options->resume, "Keep rows that the folder already has and go on");
   box->add_option("--most-seconds", *most, "A part that takes longer is ended and reported")->capture_default_str();

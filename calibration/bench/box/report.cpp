@@ -25,7 +25,8 @@ std::string sections_text(const Seen& seen) {
   double sum = 0;
   for (const SectionSeen& s : seen.sections) {
     const std::string clocks = s.sm_mhz_high == 0 ? "-" : fmt::format("{} to {}", s.sm_mhz_low, s.sm_mhz_high);
-    out += fmt::format("| {} | {:.1f} | {} | {} | {} | {} | {} |\n", s.name, s.seconds, clocks, s.watts_high, s.celsius_high,
+    const auto known = [](unsigned value) { return value == 0 ? std::string("-") : std::to_string(value); };
+    out += fmt::format("| {} | {:.1f} | {} | {} | {} | {} | {} |\n", s.name, s.seconds, clocks, known(s.watts_high), known(s.celsius_high),
                        s.throttle.empty() ? "-" : joined(s.throttle), s.outcome.empty() ? "done" : s.outcome);
     sum += s.seconds;
   }
