@@ -4,13 +4,15 @@
 
 #include <cstdio>
 #include <filesystem>
+#include <thread>
 
 #include "harness/check.hpp"
 
 namespace moe::bench {
 namespace {
 
-constexpr std::chrono::milliseconds kNoteEvery{500};
+constexpr std::chrono::milliseconds kNoteEvery{500}, kLookEvery{100};
+constexpr std::chrono::milliseconds kRest{250};  ///< the limit of an H200 holds an average of about a tenth of a second
 
 double seconds_since(std::chrono::steady_clock::time_point t) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - t).count();
@@ -57,6 +59,15 @@ void Session::tick() {
                                s.watts, s.celsius, s.throttle);
   fmt::print(stderr, "\r{:<10} {:>5} of {:>5} points  {:6.1f} s  ", section_, done_, points_, seconds_since(start_));
   std::fflush(stderr);
+}
+
+bool Session::rested_from_power_cap() {
+  if (std::chrono::steady_clock::now() - looked_ < kLookEvery) return false;
+  looked_ = std::chrono::steady_clock::now();
+  const DeviceState s = device_state(options_.device);
+  if (!s.known || s.throttle.find("power_cap") == std::string::npos) return false;
+  std::this_thread::sleep_for(kRest);
+  return true;
 }
 
 void Session::end() {

@@ -30,6 +30,9 @@ class Session {
   void begin(const std::string& section, std::size_t points);
   /// Says on stderr (one line, rewritten) how far the section is; notes clocks in conditions.csv twice a second.
   void tick();
+  /// Is the card held at its power limit now? Asked at most ten times a second; then waits until it has cooled down, so
+  /// that the point can be taken again at the clock of a short burst.
+  bool rested_from_power_cap();
   void end();
 
  private:
@@ -37,7 +40,7 @@ class Session {
   cudaStream_t stream_ = nullptr;
   std::string section_;
   std::size_t points_ = 0, done_ = 0;
-  std::chrono::steady_clock::time_point start_, noted_;
+  std::chrono::steady_clock::time_point start_, noted_, looked_;
   std::ofstream conditions_;
 };
 

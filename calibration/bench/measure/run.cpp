@@ -60,6 +60,7 @@ void write_protocol(const std::string& folder) {
           "  - {op: bmm, rows: \"*\", copies: 0}\n"
           "  - {op: cast, rows: \"*\", dtype: \"compute_scale/*\", name: \"{engine}/absmax\", copies: 1}\n"
           "  - {op: cast, rows: \"*\", name: \"{engine}/cast_fp8\", copies: 1}\n"
+          "  - {op: small, rows: \"*\", copies: 1}\n"
           "  - {op: linear, rows: \"*/causal_conv1d_update\", name: \"{engine}/conv1d_update\", copies: 0}\n"
           "  - {op: linear, rows: \"*\", name: \"{engine}/gdn_recurrent\", copies: 0}\n";
 }
