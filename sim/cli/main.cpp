@@ -21,6 +21,7 @@ void add_run(CLI::App& app, moe::RunArguments& a) {
   run->add_flag("--json", a.json, "print result.json instead of text");
   run->add_option("--out", a.out_dir, "folder for result.json, report.html and trace.json");
   run->add_option("--trace", a.trace, "write a Chrome/Perfetto trace to this file");
+  run->add_option("--emit-program", a.emit_program, "write the lowered program, for moe-calibrate replay");
   run->add_option_function<std::string>(
          "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table")
       ->check([](const std::string& v) { return v == "all" ? "" : "`--links` can only be `all`"; });
@@ -54,7 +55,7 @@ void add_fit(CLI::App& app, moe::FitArguments& a) {
   fit->add_option("--out", a.out, "profile to write")->required();
   fit->add_option("--base", a.base, "profile whose other paths and comm section are taken over");
   fit->add_option("--protocol", a.protocol, "how the rows were measured; default: the folder's, then the project's");
-  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa");
+  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa small");
   fit->add_option("--leave-out", a.leave_out, "column=value[,...]: rows that are not fitted");
   fit->add_option("--points", a.points, "fit at most this many rows per path");
   fit->add_option("--threads", a.threads, "default: all cores");
@@ -68,7 +69,7 @@ void add_evaluate(CLI::App& app, moe::EvaluateArguments& a) {
   evaluate->add_option("--rows", a.rows, "all | held-out | fit");
   evaluate->add_option("--where", a.where, "column=value[,...]: only these rows");
   evaluate->add_option("--leave-out", a.leave_out, "as given to fit: these rows count as held out");
-  evaluate->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa");
+  evaluate->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa small");
   evaluate->add_option("--protocol", a.protocol, "how the rows were measured");
   evaluate->add_option("--csv", a.csv, "write every row");
   evaluate->add_option("--summary-csv", a.summary_csv, "write the summary");
