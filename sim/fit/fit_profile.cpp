@@ -138,10 +138,17 @@ struct Work {
     return samples_of(m, d, protocol, gpu, options.leave_out);
   }
 
+  /// Rows of the files that are this path's, scored or not.
+  double measured_rows(const PathData& d) const {
+    double rows = 0;
+    for (const std::uint32_t series : d.series)
+      for (const Point& p : m.series[series].points)
+        if (&protocol.of(m.series[series], p) == d.protocol) ++rows;
+    return rows;
+  }
+
   void fit(const PathData& d) {
-    double measured = 0;
-    for (const std::uint32_t series : d.series) measured += static_cast<double>(m.series[series].points.size());
-    const auto budget = static_cast<std::size_t>(options.table_share * measured);
+    const auto budget = static_cast<std::size_t>(options.table_share * measured_rows(d));
     const std::vector<Sample> rows = samples(d);
     const bool fits_some = std::any_of(rows.begin(), rows.end(), [](const Sample& r) { return !r.held_out; });
     if (!fits_some) return;  // no row of the path is scored, or all of them are held out: no path
