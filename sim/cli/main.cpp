@@ -48,12 +48,12 @@ void add_import_model(CLI::App& app, moe::ImportArguments& a) {
 
 void add_fit(CLI::App& app, moe::FitArguments& a) {
   CLI::App* fit = app.add_subcommand("fit", "fit the kernel costs of a GPU from measurements and write a profile");
-  fit->add_option("folder", a.folder, "CSV files, see docs/measurements.md")->required();
+  fit->add_option("folders", a.folders, "of CSV files, see docs/measurements.md; one or more")->required();
   fit->add_option("--gpu", a.gpu, "name in calibration/gpus, or a file")->required();
   fit->add_option("--out", a.out, "profile to write")->required();
   fit->add_option("--base", a.base, "profile whose other paths and comm section are taken over");
   fit->add_option("--protocol", a.protocol, "how the rows were measured; default: the folder's, then the project's");
-  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla bmm cast linear");
+  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa");
   fit->add_option("--leave-out", a.leave_out, "column=value[,...]: rows that are not fitted");
   fit->add_option("--points", a.points, "fit at most this many rows per path");
   fit->add_option("--threads", a.threads, "default: all cores");
@@ -67,7 +67,7 @@ void add_evaluate(CLI::App& app, moe::EvaluateArguments& a) {
   evaluate->add_option("--rows", a.rows, "all | held-out | fit");
   evaluate->add_option("--where", a.where, "column=value[,...]: only these rows");
   evaluate->add_option("--leave-out", a.leave_out, "as given to fit: these rows count as held out");
-  evaluate->add_option("--only", a.only, "op classes: gemm moe gqa mla bmm cast linear");
+  evaluate->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa");
   evaluate->add_option("--protocol", a.protocol, "how the rows were measured");
   evaluate->add_option("--csv", a.csv, "write every row");
   evaluate->add_option("--summary-csv", a.summary_csv, "write the summary");

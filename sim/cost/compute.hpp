@@ -89,6 +89,13 @@ struct AttentionShape {
 KernelCost decode_attention(const GpuSpec& gpu, const AttentionPath& path, const AttentionShape& shape,
                             double reuse_bytes = kCold);
 
+/// A whole MLA attention block (query and latent projections, absorbed products, core, output projection):
+///   t = core(t0, ...) + smax(c x, W [(1-h)/(e_w BW) + h/BW_L2]; p)
+///   W = shared + heads x per_head   [B];  x = 2e-9 B queries (shared + heads per_head elements)   [GFLOP]
+/// No step is charged with it (its parts are): it holds the parts against a measured whole.
+KernelCost mla_module(const GpuSpec& gpu, const MlaModulePath& path, const AttentionShape& shape,
+                      double reuse_bytes = kCold);
+
 /// t = t0 + smax(c x, bytes [(1-h)/(e BW) + h/BW_L2]; p). The path says what x and bytes count (x_unit, bytes_of).
 /// Norms, RoPE, casts and activations work on what the kernel before wrote: call them with kInL2. State updates and
 /// batched weights stream from DRAM: kCold.

@@ -109,6 +109,17 @@ void bind_attention(Fields& f, AttentionPath& path) {
   bind_common(f, path.includes, path.quality, {"sequences", "context", "heads", "group", "head_dim"});
 }
 
+void bind_mla_module(Fields& f, MlaModulePath& path) {
+  bind_attention(f, path);
+  f.choice("compute", path.compute, compute_names(), Need::required, "format in which the projections multiply");
+  constant(f, "weight_bytes_shared", path.weight_bytes_shared, "projections that every rank holds whole");
+  constant(f, "weight_bytes_per_head", path.weight_bytes_per_head, "projections of one local head");
+  constant(f, "weights_shared", path.weights_shared, "the same, elements");
+  constant(f, "weights_per_head", path.weights_per_head, "the same, elements");
+  f.number("weight_eff", path.weight_eff, Need::required, {0, 1, true}, "share of peak memory bandwidth, projections");
+  constant(f, "c_us_per_GFLOP", path.c_us_per_GFLOP, "multiply of the projections");
+}
+
 void bind_elementwise(Fields& f, ElementwisePath& path) {
   bind_rates(f, path.t0_us, path.dram_eff, path.l2_tbps, path.p);
   constant(f, "c_us", path.c_us, "per unit of x", Need::optional);

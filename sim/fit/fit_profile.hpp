@@ -26,4 +26,7 @@ struct FitOptions {
 Profile fit_profile(const Measurements& m, const Protocol& protocol, const GpuSpec& gpu,
                     const FitOptions& options);
 
+/// Points of all residual tables.
+std::size_t table_points(const Profile& profile);
+
 }  // namespace moe

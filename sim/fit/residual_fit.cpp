@@ -20,15 +20,15 @@ const std::vector<double>& weights_of(const std::string& section) {
       attention{1, 1, 1, 1, 1, kApart}, elementwise{1, 1, kApart};
   return section == "dense_gemm"         ? dense
          : section == "moe"              ? moe
-         : section == "attention_decode" ? attention
-                                         : elementwise;
+         : section == "elementwise_and_state" ? elementwise
+                                              : attention;
 }
 
 /// Axes that vary within a shape are averaged to the next doubling: m, tokens, batch and context. Rows per
 /// expert are averaged over all distributions.
 bool coarse(const std::string& section, std::size_t axis_position) {
   return section == "elementwise_and_state" || axis_position == 0 ||
-         (section == "attention_decode" && axis_position == 1);
+         ((section == "attention_decode" || section == "mla_module") && axis_position == 1);
 }
 
 double median_of(std::vector<double> values) {
