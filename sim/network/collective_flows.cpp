@@ -18,8 +18,6 @@ Category category_of(CollectiveOp op) {
   return Category::all_reduce;
 }
 
-bool bounces(Transport t) { return t == Transport::shm || t == Transport::shm_x; }
-
 /// What the stack and NCCL would take.
 Algorithm resolved(const CollectiveRequest& r, const CommCost& cost, const Communicator& comm) {
   if (r.algorithm != Algorithm::automatic || r.op != CollectiveOp::all_reduce) return r.algorithm;
@@ -63,8 +61,7 @@ OpId CollectiveWriter::delay(double us, int gpu) {
 
 CollectiveWriter::Sent CollectiveWriter::send(int from, int to, Transport transport, double bytes, double alone_us,
                                               double delay_us, int weight, bool read) {
-  const auto path = bounces(transport) ? bounced_path(machine_, routes_, from, to)
-                                       : path_of(machine_, routes_.between_gpus(from, to));
+  const auto path = message_path(machine_, routes_, transport, from, to);
   const Label label{name_, static_cast<std::int16_t>(layer_), static_cast<std::int16_t>(from),
                     static_cast<std::int16_t>(to)};
   const Bandwidth cap{alone_us > 0 ? bytes / (alone_us * 1e-6) : 0};
