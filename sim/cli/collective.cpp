@@ -133,7 +133,8 @@ CollectiveLine line_of(const Machine& machine, const Routes& routes, const CommC
   if (others.empty()) return line;
   std::vector<CollectiveRequest> all{r};
   all.insert(all.end(), others.begin(), others.end());
-  line.together_us = run_together(machine, routes, cost, all).front().together_us;
+  const TogetherResult together = run_together(machine, routes, cost, all).front();
+  line.together_us = together.together_us, line.lost_on = together.lost_on;
   return line;
 }
 
