@@ -90,7 +90,7 @@ class Writer {
   std::set<LinkId> limited(const std::vector<LinkId>& path) const;
   std::set<LinkId> links_of(const std::vector<int>& gpus, const CollectiveCost& cost);
   std::set<LinkId> links_of_other_stages(int stage, const CollectiveCost& cost);
-  /// The part of a collective's time alone in which bytes move.
+  /// The part of a collective's time alone in which it sends.
   double moving_us(const Communicator& comm, const Item& item, const CollectiveCost& cost) const;
   void collective_as_flows(const std::vector<int>& members, const std::vector<std::vector<int>>& groups, std::size_t which,
                            int micro, const Item& item, int layer, const CollectiveCost& cost);

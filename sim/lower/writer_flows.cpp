@@ -1,7 +1,8 @@
-// Collectives whose links other traffic can cross at the same time: flows at their mean rate instead of a closed form.
+// Collectives whose links other traffic can cross at the same time: flows instead of a closed form.
 //
-// A ring of n GPUs becomes n flows, one per hop, with all bytes of the hop and a cap at which they take just as long as the
-// ring's steps do alone. So nothing is lost while nobody else is there, and what others cost is booked on the link.
+// A ring of n GPUs becomes n flows, one per hop, with all bytes of the hop, at the rate at which its steps send; what its
+// steps wait besides comes before. So nothing is lost while nobody else is there, and what others cost is booked on the link.
+// Rings that start together, as groups of one plan do, send in step with each other: their sends meet as these flows meet.
 #include <algorithm>
 
 #include "cost/algorithms.hpp"
@@ -95,7 +96,7 @@ double Writer::moving_us(const Communicator& comm, const Item& item, const Colle
   if (is_ring(cost)) {
     const Protocol p = ring_protocol(policy, comm, item.op, item.bytes);
     const RingPlan plan = ring_plan(p, comm_cost_, comm, item.op, item.bytes);
-    return plan.steps * (plan.send_us + plan.delay_us);
+    return plan.steps * plan.send_us;
   }
   const auto us = cost.implementation == "two-shot" ? two_shot_us : one_shot_us;
   return us(policy, comm.ranks(), item.bytes) - us(policy, comm.ranks(), 0);
