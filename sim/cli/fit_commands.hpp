@@ -40,6 +40,8 @@ struct KernelArguments {
 };
 /// Option names of sizes, with their meaning, for main.cpp.
 const std::vector<std::pair<std::string, std::string>>& kernel_sizes();
+/// Ops that `kernel` answers.
+const std::vector<std::string>& kernel_ops();
 int kernel_command(const KernelArguments& arguments, const Streams& streams);
 
 /// A profile by name or file; throws InputError with every mistake.

@@ -34,9 +34,16 @@ struct KernelCost {
 /// y[m,n] = x[m,k] w[k,n].
 ///   t = t0 + cq m k 1e-6 + smax(memory, tiles; p)
 ///   memory = n k b [(1-h)/(e BW) + h/BW_L2] + 2 m (k+n)/BW_L2
-///   tiles  = wave(T S/SM; w) (k/S tau + eps), T = ceil(m/bm) ceil(n/bn), S = split-K
+///   tiles  = wave(T S/SM; w) (k/S tau + eps), T = ceil(m/bm) ceil(n/bn), S = split-K; least over the regime's tiles
 KernelCost dense_gemm(const GpuSpec& gpu, const DenseGemmPath& path, double m, double n, double k,
                       double reuse_bytes = kCold);
+
+/// How the library cuts a dense GEMM, and what the tiles alone take.
+struct GemmTile {
+  int bm = 0, bn = 0;
+  double tiles = 0, splits = 1, waves = 0, time_us = 0;
+};
+GemmTile gemm_tile(const GpuSpec& gpu, const DenseGemmPath& path, double m, double n, double k);
 
 /// Sizes of one GPU's share of the routed experts of a layer.
 struct MoeShape {

@@ -24,7 +24,7 @@ struct FitQuality {
 };
 
 struct GemmRegime {
-  int m_max = 0;              ///< applies to m <= m_max; regimes ascend
+  int m_max = 0;              ///< applies to m <= m_max; regimes ascend, those with the same m_max are alternatives
   int bm = 0, bn = 0;         ///< output tile
   double tau_ns = 0;          ///< time of one tile per element of K
 };

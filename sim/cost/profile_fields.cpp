@@ -31,16 +31,16 @@ void bind_wave(Fields& f, double& wave_quant, double& eps_us) {
   constant(f, "eps_us", eps_us, "fixed time of a tile");
 }
 
-/// Regimes must ascend: the first that reaches m applies.
+/// Regimes must ascend: the first that reaches m applies, with its alternatives.
 void bind_regimes(Fields& f, std::vector<GemmRegime>& regimes) {
-  f.list("regimes", Need::required, "tiles by number of rows, ascending", [&](Fields& r, std::size_t i) {
+  f.list("regimes", Need::required, "tiles by number of rows, ascending; with the same m_max: alternatives, the quickest counts", [&](Fields& r, std::size_t i) {
     GemmRegime regime;
     const Range sizes = Range::at_least(1);
     r.integer("m_max", regime.m_max, Need::required, sizes, "applies to m up to this");
     r.integer("bm", regime.bm, Need::required, sizes, "rows of a tile");
     r.integer("bn", regime.bn, Need::required, sizes, "columns of a tile");
     r.number("tau_ns", regime.tau_ns, Need::required, Range::positive(), "time of one tile per element of K");
-    if (i > 0 && !regimes.empty() && regime.m_max <= regimes.back().m_max)
+    if (i > 0 && !regimes.empty() && regime.m_max < regimes.back().m_max)
       r.error("m_max", fmt::format("regimes do not ascend: {} after {}", regime.m_max, regimes.back().m_max));
     regimes.push_back(regime);
   });

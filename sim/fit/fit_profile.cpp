@@ -12,20 +12,6 @@
 namespace moe {
 namespace {
 
-/// How the points of residual tables are shared out: most where the equation follows a kernel's choices
-/// least.
-double share_of(Op op) {
-  switch (op) {
-    case Op::gemm: return 6;
-    case Op::moe: return 2;
-    case Op::mla: return 3;
-    case Op::mla_module: return 1.5;
-    case Op::bmm: return 2;
-    case Op::gqa: return 1;
-    default: return 0.5;
-  }
-}
-
 std::vector<std::string> parts_of(const PathData& d) {
   if (!d.protocol->parts.empty()) return d.protocol->parts;
   if (d.op == Op::moe)
@@ -131,20 +117,6 @@ Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& s
   return path;
 }
 
-/// Cuts all tables by the same share when they hold more points than allowed. Points are in the order of
-/// their use.
-void trim_tables(Profile& p, std::size_t allowed) {
-  const std::size_t total = table_points(p);
-  if (total <= allowed) return;
-  for_sections(p, [&](const char*, auto& paths) {
-    for (auto& [name, path] : paths) {
-      const std::size_t left = path.residuals.value.size() * allowed / total;
-      path.residuals.value.resize(left);
-      path.residuals.where.resize(left);
-    }
-  });
-}
-
 auto fit_function(const std::map<std::string, DenseGemmPath>&) { return fit_dense_gemm; }
 auto fit_function(const std::map<std::string, MoePath>&) { return fit_moe; }
 auto fit_function(const std::map<std::string, AttentionPath>&) { return fit_attention; }
@@ -157,7 +129,6 @@ struct Work {
   const GpuSpec& gpu;
   const FitOptions& options;
   std::vector<PathData> paths;
-  double points_per_share = 0;
   Profile profile;
   std::mutex lock;
   std::size_t done = 0;
@@ -168,7 +139,9 @@ struct Work {
   }
 
   void fit(const PathData& d) {
-    const auto budget = static_cast<std::size_t>(points_per_share * share_of(d.op));
+    double measured = 0;
+    for (const std::uint32_t series : d.series) measured += static_cast<double>(m.series[series].points.size());
+    const auto budget = static_cast<std::size_t>(options.table_share * measured);
     const std::vector<Sample> rows = samples(d);
     const bool fits_some = std::any_of(rows.begin(), rows.end(), [](const Sample& r) { return !r.held_out; });
     if (!fits_some) return;  // no row of the path is scored, or all of them are held out: no path
@@ -222,14 +195,8 @@ std::size_t table_points(const Profile& p) {
 
 Profile fit_profile(const Measurements& m, const Protocol& protocol, const GpuSpec& gpu,
                     const FitOptions& options) {
-  constexpr double kOverbooked = 1.4;  // some paths need no table; what is too much in the end is cut
-  Work work{m, protocol, gpu, options, paths_of(m, protocol), 0, {}, {}, 0, {}};
-  double rows = 0, shares = 0;
-  for (const InputFile& f : m.files) rows += static_cast<double>(f.rows);
-  for (const PathData& d : work.paths) shares += share_of(d.op);
-  work.points_per_share = shares > 0 ? kOverbooked * options.table_share * rows / shares : 0;
+  Work work{m, protocol, gpu, options, paths_of(m, protocol), {}, {}, 0, {}};
   work.for_paths(&Work::fit);
-  trim_tables(work.profile, static_cast<std::size_t>(options.table_share * rows));
   work.for_paths(&Work::judge_path);
   work.profile.gpu = gpu;
   for (const InputFile& f : m.files)

@@ -64,6 +64,7 @@ std::string default_name(const Series& s) {
     case Op::bmm: return engine + "/mla_bmm/" + s.tags[1];
     case Op::cast: return engine + (s.tags[0] == "scale_matrix" ? "/cast_" + s.tags[1] : "/absmax");
     case Op::linear: return s.path;
+    case Op::small: return engine + "/" + s.tags[0];
     case Op::dsa: return s.path + "/" + s.tags[0] + (s.tags[0] == "sparse_mla" ? "/kv_" + s.tags[1] : "");
     default: return s.path + "/" + s.tags[0];
   }

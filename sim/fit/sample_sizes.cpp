@@ -77,6 +77,13 @@ void fill_attention(Sample& s, const Point& p, const PathData& path) {
   s.reuse_bytes = path.protocol->copies > 0 ? path.protocol->copies * touched : kCold;
 }
 
+/// Bytes of a small kernel per value of its result, as a lowered step counts them: 16 bit in and out, or fp32 in.
+double bytes_per_value(const std::string& path) {
+  const std::string op = path.substr(path.rfind('/') + 1);
+  if (op == "silu_mul" || op == "add" || op == "to_float") return 6;
+  return op == "softmax" ? 8 : op == "quantise_rows" ? 3 : 4;
+}
+
 /// x and bytes as the profile's paths declare them (x_unit, bytes_of).
 void fill_elementwise(Sample& s, const Point& p, const PathData& path, const std::string& kernel) {
   s.rows = p.size[0];
@@ -92,6 +99,9 @@ void fill_elementwise(Sample& s, const Point& p, const PathData& path, const std
   } else if (path.op == Op::dsa) {
     s.rows = p.size[1];
     s.b = (path.name.ends_with("indexer_topk") ? 16 : kIndexRowBytes + 4) * p.size[1] * p.size[2];
+  } else if (path.op == Op::small) {
+    s.a = path.x_unit.empty() ? 0 : 1e-3 * p.size[1];
+    s.b = bytes_per_value(path.name) * p.size[0] * p.size[1];
   } else if (kernel.find("conv1d") != std::string::npos) {
     s.b = 4 * p.size[2] * p.size[0] * (2 * p.size[3] * p.size[4] + p.size[5] * p.size[6]);
     reused = 0.5;
@@ -129,6 +139,9 @@ void describe_elementwise(PathData& d, const std::string& kernel) {
     d.bytes_of = d.name.ends_with("indexer_topk")
                      ? "fp32 logits, read once per 8 of their bits: 16 B x sequences x cached tokens"
                      : "index rows (128 in fp8, one scale) and fp32 logits: 136 B x sequences x cached tokens";
+  } else if (d.op == Op::small) {
+    if (d.name.ends_with("norm")) d.x_unit = "thousand values of a row";
+    d.bytes_of = "as counted when a step is lowered: what the operation reads and writes once";
   } else if (kernel.find("conv1d") != std::string::npos) {
     d.bytes_of = "16 B x sequences x local channels (state in and out, input, output, 16 bit)";
   } else {

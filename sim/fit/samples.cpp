@@ -16,7 +16,8 @@ std::uint64_t shape_of(Op op, const Point& p) {
   static const std::map<Op, std::vector<std::size_t>> columns{
       {Op::gemm, {1, 2}}, {Op::moe, {1, 2, 3, 4, 5, 6}}, {Op::gqa, {2, 3, 4, 5}},
       {Op::mla, {0, 2}},  {Op::mla_module, {0, 2}},      {Op::bmm, {0, 1}},
-      {Op::cast, {1}},    {Op::linear, {1, 3, 5}},       {Op::dsa, {1, 3}}};
+      {Op::cast, {1}},    {Op::linear, {1, 3, 5}},       {Op::dsa, {1, 3}},
+      {Op::small, {0, 1}}};
   std::uint64_t h = fnv1a(op_class(op).name);
   for (const std::size_t c : columns.at(op))
     h = fnv1a(static_cast<std::uint64_t>(std::llround(p.size[c])), h);
@@ -45,6 +46,7 @@ std::string dtype_of(const Series& s) {
     case Op::bmm:
     case Op::cast:
     case Op::dsa: return s.tags[1];
+    case Op::small: return "-";
     default: return "-";
   }
 }

@@ -7,7 +7,7 @@
 //
 // The split is by shape, with a fixed hash: one shape of `hold_out` is held out, with all its rows, in every
 // path alike. Shape: gemm (n, k); moe (hidden, intermediate, topk, experts, tp, ep); gqa (heads, kv_heads,
-// head_dim, window); mla, mla_module (heads, batch); dsa (batch, topk); bmm (heads); cast (k); linear (k heads, v heads, d_model).
+// head_dim, window); mla, mla_module (heads, batch); dsa (batch, topk); small (rows, width); bmm (heads); cast (k); linear (k heads, v heads, d_model).
 #pragma once
 #include "cost/compute.hpp"
 #include "fit/protocol.hpp"

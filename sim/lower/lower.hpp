@@ -13,6 +13,7 @@
 
 #include "cost/compute.hpp"
 #include "experiment/experiment.hpp"
+#include "lower/call.hpp"
 #include "program/program.hpp"
 
 namespace moe {
@@ -29,6 +30,7 @@ struct LowerOptions {
   bool fold = true;        ///< identical ranks as one; same timeline (tests/property/folding.cpp)
   int step = 0;            ///< which draw of the routing
   bool alone = false;      ///< collectives in closed form, as if nothing else used the links
+  bool record = false;     ///< fill Lowered::calls
   Tweaks tweaks;
 };
 
@@ -65,6 +67,7 @@ struct Lowered {
   std::vector<int> stage_of_rank;   ///< pipeline stage of every played rank
   int micro_batches = 1;
   double active_experts = 0;        ///< mean over MoE layers of experts touched on a rank
+  std::vector<Call> calls;          ///< in the order of launching on each rank; only when asked for
   std::vector<std::string> warnings;
 };
 

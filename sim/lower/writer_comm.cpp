@@ -59,11 +59,16 @@ void Writer::collective(const std::vector<int>& members, const std::vector<std::
     for (const int m : members) chain(m, micro).main = arrived;
   const Stream stream = layout_.overlap == Overlap::two_batch ? kComm : kMain;
   const int stage = played_[static_cast<std::size_t>(members.front())].stage;
-  const bool in_flows = comm.ranks() > 1 && us > 0 && !options_.alone && meets_others(groups, stage, cost);
+  const bool in_flows = comm.ranks() > 1 && us > 0 && !options_.alone && !records() && meets_others(groups, stage, cost);
   if (in_flows) collective_as_flows(members, groups, which, micro, item, layer, cost);
   else add_ring_traffic(*case_.routes, comm, cost.wire_bytes_per_hop, link_bytes_);
   for (const int m : members) {
     if (!in_flows) append(m, micro, stream, item, us, layer);
+    if (records()) {
+      Call& call = calls_[last_call_[static_cast<std::size_t>(m)]];
+      call.group = groups[which];
+      call.path = cost.implementation;
+    }
     if (case_.stack.l2_prefetch)
       chain(m, micro).prefetched_bytes = std::min(gpu_.l2_bytes, us * 1e-6 * gpu_.dram_Bps);
   }
@@ -109,6 +114,7 @@ void Writer::exchange(const std::vector<int>& members, int micro, const std::vec
 void Writer::hand_off(int from_stage, int micro, double bytes) {
   Item item;
   item.name = "hand-off";
+  item.call.op_class = "send";
   item.category = Category::pipeline;
   const std::vector<int>&senders = stage_ranks(from_stage), &receivers = stage_ranks(from_stage + 1);
   const int groups = layout_.dp, lanes = layout_.tp;
