@@ -54,6 +54,8 @@ std::string comm_section(const FitArguments& a, Profile& profile, const Streams&
         a.folders.size() == 1 ? "" : std::filesystem::path(folder + "/").parent_path().filename().string() + "/";
     profile.inputs.push_back({prefix + "collective.csv", hash_of(file), static_cast<int>(some.size())});
   }
+  profile.provenance.push_back(fmt::format("communication fitted from collective.csv, measured on {}",
+                                           std::filesystem::path(a.machine).filename().string()));
   const CommFit fit = fit_comm_section(rows, setups, comm_of_base(a.base));
   s.out << "communication, median / p90 error in percent (rows)\n\n" << fit.report;
   return comm_yaml(fit);
