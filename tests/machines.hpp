@@ -52,12 +52,13 @@ inline std::vector<LinkId> random_path(Random& random) {
   return path;
 }
 
-/// Up to 1 MB (every eighth moves nothing), up to 2 us latency (every fourth none), every fourth with a cap.
+/// Up to 1 MB (every eighth moves nothing), up to 2 us latency (every fourth none), every fourth with a cap; weights 1 to 3.
 inline OpId random_transfer(Builder& b, Random& random) {
   const Bytes bytes{random.below(8) == 0 ? 0.0 : 1e6 * random.uniform()};
   const Time latency = random.below(4) == 0 ? Time{0} : from_us(2 * random.uniform());
   const Bandwidth cap = random.below(4) == 0 ? from_GBps(1 + 9 * random.uniform()) : Bandwidth{};
-  return b.transfer(random_path(random), bytes, latency, Category::all_to_all, {b.name("send")}, cap);
+  return b.transfer(random_path(random), bytes, latency, Category::all_to_all, {b.name("send")}, cap,
+                    1 + random.below(3));
 }
 
 inline OpId random_op(Builder& b, Random& random) {

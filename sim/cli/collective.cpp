@@ -81,7 +81,7 @@ Profile profile_of(const std::string& name, const Machine& machine) {
 }
 
 /// The stack's cut-offs, with the one-shot constants of the nearest measured rank count from below.
-CollectivePolicy policy_of(const std::string& name, int ranks) {
+CollectivePolicy policy_of(const std::string& name, int ranks, const Streams& s) {
   if (name.empty()) return {};
   const std::string file = find_data(kStacks, name, "");
   if (file.empty())
@@ -95,6 +95,9 @@ CollectivePolicy policy_of(const std::string& name, int ranks) {
     if (o.ranks <= ranks && (best == nullptr || o.ranks > best->ranks)) best = &o;
   if (best == nullptr) p.custom = p.best_of_both = false;
   else p.one_shot_t0_us = best->t0_us, p.one_shot_GBps = best->rate_GBps;
+  if (best != nullptr && best->ranks != ranks)
+    s.err << fmt::format("warning: stack {}: its own all-reduce was measured on {} GPUs, its constants are used for {}\n",
+                         name, best->ranks, ranks);
   return p;
 }
 
@@ -130,7 +133,8 @@ CollectiveLine line_of(const Machine& machine, const Routes& routes, const CommC
   if (others.empty()) return line;
   std::vector<CollectiveRequest> all{r};
   all.insert(all.end(), others.begin(), others.end());
-  line.together_us = run_together(machine, routes, cost, all).front().together_us;
+  const TogetherResult together = run_together(machine, routes, cost, all).front();
+  line.together_us = together.together_us, line.lost_on = together.lost_on;
   return line;
 }
 
@@ -147,7 +151,7 @@ int collective_command(const CollectiveArguments& a, const Streams& s) {
   if (message && r.gpus.size() != 2) throw InputError("`--op send` takes two ranks, e.g. --ranks 0,4");
   r.op = message ? CollectiveOp::all_to_all : op_named(a.op);
   r.algorithm = algorithm_of(a.implementation);
-  r.policy = policy_of(a.stack, static_cast<int>(r.gpus.size()));
+  r.policy = policy_of(a.stack, static_cast<int>(r.gpus.size()), s);
   if (!a.protocol.empty()) r.policy.protocols = protocols_of(a.protocol);
   std::vector<CollectiveRequest> others;
   for (const std::string& text : a.beside) others.push_back(beside(text, r, gpus));

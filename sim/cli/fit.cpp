@@ -76,8 +76,12 @@ std::vector<std::string> provenance(const Protocol& protocol, const GpuSpec& gpu
   return lines;
 }
 
-/// Communication costs are not fitted from kernel rows: they are those of the base.
-std::string comm_section(const FitArguments& a) { return a.base.empty() ? "" : comm_text(a.base); }
+/// Only collectives were asked for, or there is nothing else.
+bool is_only_comm(const std::string& folder, const FitArguments& a) {
+  if (a.only == std::vector<std::string>{"comm"}) return true;
+  const auto has = [&](const OpClass& c) { return std::filesystem::exists(folder + "/" + c.file); };
+  return has_collectives(folder) && !a.machine.empty() && std::none_of(op_classes().begin(), op_classes().end(), has);
+}
 
 /// One folder, its protocol, and what was fitted from it.
 struct FittedFolder {
@@ -149,6 +153,7 @@ int fit_command(const FitArguments& a, const Streams& s) {
   const GpuSpec gpu = gpu_of(a.gpu);
   Profile profile;
   for (const std::string& folder : a.folders) {
+    if (is_only_comm(folder, a)) continue;
     FittedFolder f = fit_folder(folder, gpu, a, s);
     if (a.folders.size() == 1)
       profile = std::move(f.profile);
@@ -158,7 +163,8 @@ int fit_command(const FitArguments& a, const Streams& s) {
   profile.gpu = gpu;
   const std::size_t fitted = paths_in(profile);
   if (!a.base.empty()) add_base(profile, a.base);
-  const std::string text = write_profile(profile, comm_section(a));
+  const std::string comm = comm_section(a, profile, s);
+  const std::string text = write_profile(profile, comm);
   std::ofstream file(a.out, std::ios::binary);
   file << text;
   file.close();

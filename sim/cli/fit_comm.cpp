@@ -1,79 +1,64 @@
-// moe-sim fit-comm DIR --setup PATH=MACHINE: communication constants from collective.csv.
+// moe-sim fit: the part about communication, from the collective.csv of the folders.
 #include <fmt/core.h>
 
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 
+#include "base/hash.hpp"
+#include "cli/fit_commands.hpp"
 #include "cli/network.hpp"
-#include "fit/comm.hpp"
-#include "machine/load.hpp"
+#include "cost/load_profile.hpp"
+#include "fit/comm_section.hpp"
+#include "fit/comm_setups.hpp"
+#include "fit/write_profile.hpp"
 
 namespace moe {
 namespace {
 
-constexpr double kMostBytes = 8 << 20;
-
-/// PATH=MACHINE[/LL][@4]: rows of PATH with at least 4 GPUs were measured on MACHINE, NCCL held to LL.
-CommSetup setup_of(const std::string& text) {
-  const std::size_t equal = text.rfind('=');
-  if (equal == std::string::npos || equal == 0)
-    throw InputError(fmt::format("`--setup {}` is not PATH=MACHINE\n  = help: nccl-2.29.2=pcie-2s-host-bounced", text));
-  CommSetup s;
-  s.path = text.substr(0, equal);
-  std::string rest = text.substr(equal + 1);
-  if (const std::size_t at = rest.find('@'); at != std::string::npos) {
-    const Parsed least = parse_number(rest.substr(at + 1));
-    if (!least.problem.empty() || least.value < 2) throw InputError(fmt::format("`{}` ends with no GPU count", text));
-    s.least_gpus = static_cast<int>(least.value);
-    rest.resize(at);
-  }
-  if (rest.ends_with("/LL")) s.protocols = {Protocol::ll}, rest.resize(rest.size() - 3);
-  else if (rest.ends_with("/Simple")) s.protocols = {Protocol::simple}, rest.resize(rest.size() - 7);
-  s.machine = machine_named(rest);
-  return s;
+CommCost comm_of_base(const std::string& file) {
+  if (file.empty()) return {};
+  Diagnostics out;
+  CommCost cost = load_profile(file, out).comm;
+  if (out.has_errors()) throw InputError(out);
+  return cost;
 }
 
-std::vector<CommRow> of_class(const std::vector<CommRow>& rows, SizeClass wanted, bool keep) {
-  std::vector<CommRow> some;
-  for (const CommRow& r : rows)
-    if ((size_class(r.bytes) == wanted) == keep) some.push_back(r);
-  return some;
-}
-
-void report_half(const std::vector<CommRow>& rows, const std::vector<CommSetup>& setups, SizeClass fitted,
-                 const char* name, const Streams& s) {
-  const std::vector<CommRow> powers = of_class(rows, SizeClass::between, false);
-  const CommCost cost = fit_comm(of_class(powers, fitted, true), setups);
-  s.err << fmt::format("\nfitted on {} powers of two, tested on the other powers\n", name)
-        << comm_report(evaluate_comm(cost, of_class(powers, fitted, false), setups));
-  const std::vector<CommRow> between = of_class(rows, SizeClass::between, true);
-  if (!between.empty())
-    s.err << fmt::format("\nfitted on {} powers of two, tested on sizes between\n", name)
-          << comm_report(evaluate_comm(cost, between, setups));
+std::string hash_of(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return hex64(fnv1a(std::string{std::istreambuf_iterator<char>(in), {}}));
 }
 
 }  // namespace
 
-int fit_comm_command(const FitCommArguments& a, const Streams& s) {
-  Diagnostics found;
-  std::vector<CommSetup> setups;
-  for (const std::string& text : a.setups) setups.push_back(setup_of(text));
-  const std::vector<CommRow> all = read_collectives(a.dir + "/collective.csv", found);
-  if (found.has_errors()) throw InputError(found);
-  const std::vector<CommRow> rows = usable_rows(all, setups, kMostBytes);
-  if (rows.empty()) throw InputError("no row of the table belongs to a setup");
-  report_half(rows, setups, SizeClass::even, "even", s);
-  report_half(rows, setups, SizeClass::odd, "odd", s);
-  const CommCost cost = fit_comm(rows, setups);
-  s.err << "\nfitted on all rows (not a test)\n" << comm_report(evaluate_comm(cost, rows, setups));
-  if (a.out.empty()) {
-    s.out << comm_yaml(cost);
-    return kAnswered;
+bool has_collectives(const std::string& folder) { return std::filesystem::exists(folder + "/collective.csv"); }
+
+std::string comm_section(const FitArguments& a, Profile& profile, const Streams& s) {
+  if (a.machine.empty()) {
+    for (const std::string& folder : a.folders)
+      if (has_collectives(folder))
+        s.err << fmt::format("warning: `{}/collective.csv` is not fitted: say on which machine it was measured "
+                             "(--machine)\n", folder);
+    return a.base.empty() ? "" : comm_text(a.base);
   }
-  std::ofstream file(a.out);
-  file << comm_yaml(cost);
-  file.close();
-  if (!file) throw InputError(fmt::format("cannot write `{}`", a.out));
-  return kAnswered;
+  const std::vector<CommSetup> setups = load_setups(a.machine, machine_named);
+  Diagnostics found;
+  std::vector<CommRow> rows;
+  for (const std::string& folder : a.folders) {
+    if (!has_collectives(folder)) continue;
+    const std::string file = folder + "/collective.csv";
+    const std::vector<CommRow> some = read_collectives(file, found);
+    if (found.has_errors()) throw InputError(found);
+    rows.insert(rows.end(), some.begin(), some.end());
+    const std::string prefix =
+        a.folders.size() == 1 ? "" : std::filesystem::path(folder + "/").parent_path().filename().string() + "/";
+    profile.inputs.push_back({prefix + "collective.csv", hash_of(file), static_cast<int>(some.size())});
+  }
+  profile.provenance.push_back(fmt::format("communication fitted from collective.csv, measured on {}",
+                                           std::filesystem::path(a.machine).filename().string()));
+  const CommFit fit = fit_comm_section(rows, setups, comm_of_base(a.base));
+  s.out << "communication, median / p90 error in percent (rows)\n\n" << fit.report;
+  return comm_yaml(fit);
 }
 
 }  // namespace moe

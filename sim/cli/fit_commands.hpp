@@ -11,6 +11,7 @@ namespace moe {
 struct FitArguments {
   std::vector<std::string> folders;  ///< of measurements; the profile holds the paths of all
   std::string gpu, out, base, protocol;
+  std::string machine;  ///< where collective.csv was measured: a machine or a file of setups; empty: not fitted
   std::vector<std::string> only, leave_out;
   std::size_t points = 0;
   int threads = 0;  ///< 0: as many as the machine has
@@ -19,6 +20,10 @@ struct FitArguments {
 /// Fits every kernel path of the folders of measurements, each with its own protocol, and writes a profile. `base`: a profile file whose
 /// other paths (assumed ones) and whose `comm` section are taken over.
 int fit_command(const FitArguments& arguments, const Streams& streams);
+/// The `comm:` section: fitted from the folders' collective.csv where `machine` is given, else that of the base. Notes the
+/// files in `profile` and prints how good the fit is.
+std::string comm_section(const FitArguments& arguments, Profile& profile, const Streams& streams);
+bool has_collectives(const std::string& folder);
 
 struct EvaluateArguments {
   std::string profile, folder, protocol, rows = "all", csv, summary_csv;

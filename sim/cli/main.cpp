@@ -54,8 +54,10 @@ void add_fit(CLI::App& app, moe::FitArguments& a) {
   fit->add_option("--gpu", a.gpu, "name in calibration/gpus, or a file")->required();
   fit->add_option("--out", a.out, "profile to write")->required();
   fit->add_option("--base", a.base, "profile whose other paths and comm section are taken over");
+  fit->add_option("--machine", a.machine,
+                  "where collective.csv was measured: a machine, or a file that says it path by path");
   fit->add_option("--protocol", a.protocol, "how the rows were measured; default: the folder's, then the project's");
-  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa small");
+  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa small comm");
   fit->add_option("--leave-out", a.leave_out, "column=value[,...]: rows that are not fitted");
   fit->add_option("--points", a.points, "fit at most this many rows per path");
   fit->add_option("--threads", a.threads, "default: all cores");

@@ -1,5 +1,5 @@
 // The verbs about machines and what moves between their GPUs: collective, flows, show, import-machine,
-// import-collectives, fit-comm. As in cli/commands.hpp, each takes plain values and returns an exit code.
+// import-collectives. As in cli/commands.hpp, each takes plain values and returns an exit code.
 #pragma once
 #include <string>
 #include <vector>
@@ -39,12 +39,6 @@ struct ImportCollectivesArguments {
 };
 int import_collectives_command(const ImportCollectivesArguments& arguments, const Streams& streams);
 
-
-struct FitCommArguments {
-  std::string dir, out;
-  std::vector<std::string> setups;  ///< PATH=MACHINE[/PROTOCOL][@LEAST_GPUS]: how rows of a path were measured
-};
-int fit_comm_command(const FitCommArguments& arguments, const Streams& streams);
 
 int show_command(const std::string& machine, bool json, const Streams& streams);
 

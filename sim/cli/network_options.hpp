@@ -18,11 +18,10 @@ class NetworkVerbs {
   void declare_imports(CLI::App& app);
 
   CLI::App *flows_ = nullptr, *show_ = nullptr, *collective_ = nullptr, *import_machine_ = nullptr,
-           *import_collectives_ = nullptr, *fit_comm_ = nullptr;
+           *import_collectives_ = nullptr;
   CollectiveArguments collective_arguments_;
   ImportMachineArguments import_arguments_;
   ImportCollectivesArguments rows_arguments_;
-  FitCommArguments fit_arguments_;
   FlowsArguments flows_arguments_;
   std::string machine_;
   bool json_ = false;
@@ -79,11 +78,6 @@ inline void NetworkVerbs::declare_imports(CLI::App& app) {
   import_collectives_->add_option("--gpus", rows_arguments_.gpus, "ranks, where the output does not say");
   import_collectives_->add_option("--path", rows_arguments_.path, "name of this software and transport in the table");
   import_collectives_->add_option("--out", rows_arguments_.out, "file to write; default: standard output");
-  fit_comm_ = app.add_subcommand("fit-comm", "communication constants from collective.csv");
-  fit_comm_->add_option("dir", fit_arguments_.dir, "folder with collective.csv")->required();
-  fit_comm_->add_option("--setup", fit_arguments_.setups, "PATH=MACHINE[/PROTOCOL] for each path of the table")
-      ->required()->allow_extra_args(false);
-  fit_comm_->add_option("--out", fit_arguments_.out, "file for the `comm:` section; default: standard output");
 }
 
 inline bool NetworkVerbs::run(const Streams& s, int& code) const {
@@ -92,7 +86,6 @@ inline bool NetworkVerbs::run(const Streams& s, int& code) const {
   else if (collective_->parsed()) code = collective_command(collective_arguments_, s);
   else if (import_machine_->parsed()) code = import_machine_command(import_arguments_, s);
   else if (import_collectives_->parsed()) code = import_collectives_command(rows_arguments_, s);
-  else if (fit_comm_->parsed()) code = fit_comm_command(fit_arguments_, s);
   else return false;
   return true;
 }

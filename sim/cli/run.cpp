@@ -72,6 +72,7 @@ int run_one(const RunArguments& a, const std::string& experiment, std::size_t po
   EvaluateOptions options;
   options.fold = !a.unfolded;
   const Result r = evaluate(c, options);
+  for (const std::string& m : c.machine->measured) s.err << "measured: machine " << c.machine->name << ": " << m << "\n";
   for (const std::string& w : r.warnings) s.err << "warning: " << w << "\n";
   if (!a.json) {
     if (position > 0) s.out << "\n" << std::string(100, '-') << "\n\n";

@@ -5,7 +5,7 @@
 //   hierarchical   reduce-scatter inside islands, all-reduce across them, all-gather inside (unvalidated)
 //   gather         reduce-scatter, then all-gather: two launches
 //   copy_ring      ring of copy-engine transfers, one per step: s = sqrt( launch² + (S/n / rate)² )
-//                  16ws-8rp, 8 GPUs, 12 KB to 100 MB: within 3 % of four fitted sizes, 4 % of the others
+//                  16ws-8rp, 8 GPUs in both orders, 12 KB to 100 MB: within 3 % (tests/validation/concurrent.cpp)
 //
 // Example: copy_ring of 100.66 MB over 8 GPUs at 24.5 us and 55 GB/s per step: 14 sqrt(24.5² + 228.8²) = 3221 us
 // (measured: 3282.6).

@@ -18,7 +18,7 @@ constexpr double kAllToAllLlBytes = 16 * 1024;
 ///   tau             LL pass of the communicator's most expensive transport
 ///   threads, R      by ranks; between the fitted counts, those of the next larger
 ///
-/// Errors        Infeasible("not-calibrated") when the parameters do not hold for the communicator's transport
+/// Errors        Infeasible("not-calibrated") when no parameters hold for the communicator's transport
 /// Constants     calibration/profiles/<gpu>.yaml: comm.all_to_all
 /// Tested        tests/analytic/collective_policy.cpp, tests/validation/collectives.cpp
 struct AllToAllParts {
@@ -26,6 +26,8 @@ struct AllToAllParts {
   double message_us = 0;  ///< the rest: from the first to the last byte of each message
   double wire_bytes = 0;  ///< per message, protocol overhead included
 };
+/// The constants for a transport. Throws Infeasible("not-calibrated").
+const AllToAllCost& all_to_all_cost(const CommCost& cost, Transport t);
 AllToAllParts all_to_all_parts(const CommCost& cost, const Communicator& comm, double bytes);
 double all_to_all_us(const CommCost& cost, const Communicator& comm, double bytes);
 bool all_to_all_uses_ll(double bytes, int ranks);

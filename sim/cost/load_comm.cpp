@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 namespace moe {
 namespace {
@@ -47,16 +48,16 @@ void bind_transports(Fields& f, CommCost& cost) {
   });
 }
 
-void bind_all_to_all(Fields& f, CommCost& cost) {
+void bind_all_to_all(Fields& f, AllToAllCost& cost) {
   const Range from0 = Range::not_negative();
-  f.texts("transports", cost.a2a_transports, Need::optional, "for which these hold; left out: all");
-  for (const std::string& t : cost.a2a_transports)
+  f.texts("transports", cost.transports, Need::optional, "for which these hold; left out: all");
+  for (const std::string& t : cost.transports)
     if (!is_transport(t)) f.error("transports", fmt::format("unknown transport `{}`", t), suggestion(t, kTransports));
-  f.number("base_us", cost.a2a_base_us, Need::required, from0, "launch and exit");
-  f.number("peer_us", cost.a2a_peer_us, Need::required, from0, "each further peer");
-  f.number("first", cost.a2a_first, Need::required, from0, "first LL pass, us");
-  f.number("tau", cost.a2a_tau, Need::required, from0, "a further LL pass, as a share of the transport's tau_ll_us");
-  f.number("simple_us", cost.a2a_simple_us, Need::required, from0, "start of Simple");
+  f.number("base_us", cost.base_us, Need::required, from0, "launch and exit");
+  f.number("peer_us", cost.peer_us, Need::required, from0, "each further peer");
+  f.number("first", cost.first, Need::required, from0, "first LL pass, us");
+  f.number("tau", cost.tau, Need::required, from0, "a further LL pass, as a share of the transport's tau_ll_us");
+  f.number("simple_us", cost.simple_us, Need::required, from0, "start of Simple");
   f.list("by_ranks", Need::required, "what depends on the number of ranks", [&](Fields& r, std::size_t) {
     int ranks = 0;
     double rate = 0, threads = 0;
@@ -64,10 +65,26 @@ void bind_all_to_all(Fields& f, CommCost& cost) {
     r.number("rate_GBps", rate, Need::required, Range::positive(), "sent by one GPU to all peers under Simple");
     r.number("threads", threads, Need::required, Range::at_least(1), "LL threads per peer");
     if (r.describing()) return;
-    cost.a2a_rate_GBps[ranks] = rate;
-    cost.a2a_threads[ranks] = threads;
+    cost.rate_GBps[ranks] = rate;
+    cost.threads[ranks] = threads;
   });
-  if (!f.describing() && cost.a2a_rate_GBps.empty()) f.error("by_ranks", "`by_ranks` has no entry");
+  if (!f.describing() && cost.rate_GBps.empty()) f.error("by_ranks", "`by_ranks` has no entry");
+}
+
+/// Every entry is for other transports: which one would hold?
+void bind_all_to_alls(Fields& f, CommCost& cost) {
+  std::set<std::string> taken;
+  f.list("all_to_all", Need::required, "grouped send/receive, by transport", [&](Fields& a, std::size_t) {
+    AllToAllCost one;
+    bind_all_to_all(a, one);
+    if (a.describing()) return;
+    const std::vector<std::string>& mine = one.transports.empty() ? kTransports : one.transports;
+    for (const std::string& t : mine)
+      if (!taken.insert(t).second)
+        a.error("transports", fmt::format("the transport `{}` is in two entries", t), "each transport is in one entry");
+    cost.all_to_all.push_back(std::move(one));
+  });
+  if (!f.describing() && cost.all_to_all.empty()) f.error("all_to_all", "`all_to_all` has no entry");
 }
 
 void bind_range(Fields& f, const std::string& key, FitQuality& quality, const std::string& help) {
@@ -104,7 +121,7 @@ void bind_comm(Fields& f, CommCost& cost) {
   f.flag("ll_whole_pass", cost.ll_whole_pass, Need::optional,
          "a started LL pass waits a whole round trip; false: its share of one");
   bind_transports(f, cost);
-  f.section("all_to_all", Need::required, "grouped send/receive", [&](Fields& a) { bind_all_to_all(a, cost); });
+  bind_all_to_alls(f, cost);
   f.section("quality", Need::required, "how good the fit is, and where it holds",
             [&](Fields& q) { bind_quality(q, cost.quality); });
 }

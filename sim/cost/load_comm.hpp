@@ -6,8 +6,9 @@
 //     transports:
 //       shm: {alpha_ll_us: 1.36, tau_ll_us: 1.10, tau1_ll_us: 0.46, alpha_simple_us: 3.69, rate_simple_GBps: 31.7}
 //     all_to_all:
-//       base_us: 5.85
-//       by_ranks: [{ranks: 8, rate_GBps: 14.3, threads: 64}]
+//       - transports: [shm, shm_x]
+//         base_us: 5.85
+//         by_ranks: [{ranks: 8, rate_GBps: 14.3, threads: 64}]
 #pragma once
 #include <string>
 

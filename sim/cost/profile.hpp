@@ -101,6 +101,14 @@ struct TransportCost {
   double rate_simple_GBps = 0;
 };
 
+/// All-to-all by grouped send/receive over some transports (cost/all_to_all.hpp).
+struct AllToAllCost {
+  std::vector<std::string> transports;  ///< for which the following holds; empty: all
+  double base_us = 0, peer_us = 0, first = 0, tau = 0, simple_us = 0;
+  std::map<int, double> rate_GBps;  ///< by ranks
+  std::map<int, double> threads;    ///< LL threads per peer, by ranks
+};
+
 struct CommCost {
   double t_base_us = 0;       ///< launch and exit of a collective kernel
   double tail_ll = 0, tail_simple = 0;
@@ -110,11 +118,7 @@ struct CommCost {
   int ll_min_threads = 64;    ///< threads that a block of LL has at least
   bool ll_whole_pass = false; ///< a started LL pass waits a whole round trip; false: its share of one
   std::map<std::string, TransportCost> transport;
-  // all-to-all by grouped send/receive
-  std::vector<std::string> a2a_transports;  ///< for which the following holds; empty: all
-  double a2a_base_us = 0, a2a_peer_us = 0, a2a_first = 0, a2a_tau = 0, a2a_simple_us = 0;
-  std::map<int, double> a2a_rate_GBps;  ///< by ranks
-  std::map<int, double> a2a_threads;    ///< LL threads per peer, by ranks
+  std::vector<AllToAllCost> all_to_all;  ///< a transport is in one of them
   FitQuality quality;
 };
 

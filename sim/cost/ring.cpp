@@ -135,6 +135,8 @@ RingPlan ring_plan(Protocol p, const CommCost& cost, const Communicator& comm, C
   RingPlan plan;
   plan.before_us = start_us(cost, comm);
   plan.steps = ring_steps(op, comm.ranks());
+  plan.streams = p == Protocol::ll ? ll_geometry(bytes, comm.ranks(), comm.channels, cost.ll_min_threads).channels
+                                   : comm.channels;
   plan.wire_bytes = wire_factor(p) * bytes / comm.ranks();
   const auto on_wire_us = [&](double GBps) {
     return plan.wire_bytes / (at_most_share(GBps, comm) * kBytesPerUsPerGBps);

@@ -81,6 +81,7 @@ struct RingPlan {
   double delay_us = 0;            ///< from the last byte until the receiver may send on; holds no link. The mean over
                                   ///< the hops: a chunk visits almost all of them
   double after_us = 0;            ///< last local pass
+  int streams = 1;                ///< channels at work: the ring's weight on a link that it shares
 };
 RingPlan ring_plan(Protocol p, const CommCost& cost, const Communicator& comm, CollectiveOp op, double bytes);
 

@@ -11,6 +11,7 @@
 //     }
 //   };
 #pragma once
+#include <cstdint>
 #include <span>
 
 #include "base/table.hpp"
@@ -23,6 +24,7 @@ struct ActiveFlow {
   OpId op;
   std::span<const LinkId> path;
   double limit_Bps;  ///< its rate if nobody shared: the narrowest link of the path, or its own cap
+  std::uint32_t weight = 1;  ///< its parts of a full link
 };
 
 class CapacityRule {

@@ -33,7 +33,7 @@ bool Links::carries(OpId op) const {
 }
 
 void Links::begin(OpId op, Time now) {
-  flows_.push_back({op, program_.path[op], alone_Bps(program_, resources_, op)});
+  flows_.push_back({op, program_.path[op], alone_Bps(program_, resources_, op), program_.weight[op]});
   motions_.push_back({program_.bytes[op].count, 0, now, kNever, 0});
   changed_ = true;
   ++timeline_.events;

@@ -32,14 +32,17 @@ void MaxMin::open(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwid
   std::iota(rising_.begin(), rising_.end(), 0U);
   for (const ActiveFlow& flow : flows) {
     for (const LinkId link : flow.path) {
-      if (loads_[link].rising++ > 0) continue;
-      loads_[link].left_Bps = capacity[link].bytes_per_second;
-      used_.push_back(link);
+      Load& load = loads_[link];
+      if (load.rising == 0) {
+        load.left_Bps = capacity[link].bytes_per_second;
+        used_.push_back(link);
+      }
+      load.rising += flow.weight;
     }
   }
 }
 
-/// The rate at which the next link is full or the next flow reaches its limit.
+/// The rate per weight at which the next link is full or the next flow reaches its limit.
 double MaxMin::next_level(std::span<const ActiveFlow> flows) {
   double level_Bps = std::numeric_limits<double>::infinity();
   for (const LinkId link : used_) {
@@ -47,7 +50,7 @@ double MaxMin::next_level(std::span<const ActiveFlow> flows) {
     load.fair_Bps = load.left_Bps / load.rising;
     level_Bps = std::min(level_Bps, load.fair_Bps);
   }
-  for (const std::uint32_t i : rising_) level_Bps = std::min(level_Bps, flows[i].limit_Bps);
+  for (const std::uint32_t i : rising_) level_Bps = std::min(level_Bps, flows[i].limit_Bps / flows[i].weight);
   return level_Bps;
 }
 
@@ -56,12 +59,12 @@ void MaxMin::stop_flows(std::span<const ActiveFlow> flows, double level_Bps) {
   const double full_Bps = level_Bps * kSameLevel;
   const auto stops = [&](std::uint32_t i) {
     const ActiveFlow& flow = flows[i];
-    const bool at_limit = flow.limit_Bps <= full_Bps;
+    const bool at_limit = flow.limit_Bps <= full_Bps * flow.weight;
     std::uint32_t hop = 0;
     while (hop < flow.path.size() && loads_[flow.path[hop]].fair_Bps > full_Bps) ++hop;
     if (!at_limit && hop == flow.path.size()) return false;
-    shares_[i] = at_limit ? Share{flow.limit_Bps, 0} : Share{level_Bps, hop};
-    for (const LinkId link : flow.path) ++loads_[link].stopping;
+    shares_[i] = at_limit ? Share{flow.limit_Bps, 0} : Share{level_Bps * flow.weight, hop};
+    for (const LinkId link : flow.path) loads_[link].stopping += flow.weight;
     return true;
   };
   std::erase_if(rising_, stops);

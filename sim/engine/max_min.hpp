@@ -1,13 +1,17 @@
-// How fast does each flow run when links are shared? Max-min fair rates by progressive filling: all rates
-// rise together from zero; when a link is full, or a flow reaches its own limit, the flows concerned stay
-// where they are and the others go on.
+// How fast does each flow run when links are shared? Weighted max-min fair rates by progressive filling: all
+// rates rise together from zero, each in proportion to its flow's weight; when a link is full, or a flow
+// reaches its own limit, the flows concerned stay where they are and the others go on.
 //
 // Example (the parking lot): links L0 and L1 carry 12 B/s each; flow a crosses both, flow b only L0, flows c
 // and d only L1. At 4 B/s L1 is full: a, c, d stop there. b takes what a leaves on L0: 12 - 4 = 8 B/s.
 //
-// The result has a certificate: every flow runs at its limit or crosses a full link on which nobody is
-// faster. Which links are full is decided before any flow is touched, and all flows that stop in one round
-// get one rate, so the order of the flows cannot matter. Cost: O(rounds x (links + hops of the flows)).
+// Weights: if c has weight 2, L1 is full at 12 / 4 = 3 B/s per weight: a and d get 3 B/s, c 6, and b 9. A flow of
+// weight w gets what w equal flows would get together (a ring of w channels).
+//
+// The result has a certificate: every flow runs at its limit or crosses a full link on which nobody has a
+// larger rate per weight. Which links are full is decided before any flow is touched, all flows that stop in
+// one round get one rate per weight, and weights are whole numbers, so their sums are exact: the order of the
+// flows cannot matter. Cost: O(rounds x (links + hops of the flows)).
 // Source: Bertsekas, Gallager, Data Networks, 2nd ed., section 6.5.2.
 #pragma once
 #include <cstdint>
@@ -36,9 +40,9 @@ class MaxMin {
  private:
   struct Load {
     double left_Bps = 0;         ///< capacity that no stopped flow uses
-    double fair_Bps = 0;         ///< left_Bps per rising flow
-    std::uint32_t rising = 0;    ///< flows that have not stopped yet
-    std::uint32_t stopping = 0;  ///< flows that stop in this round
+    double fair_Bps = 0;         ///< left_Bps per rising weight
+    std::uint32_t rising = 0;    ///< weight of the flows that have not stopped yet
+    std::uint32_t stopping = 0;  ///< weight of those that stop in this round
   };
   void open(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwidth>& capacity);
   double next_level(std::span<const ActiveFlow> flows);

@@ -2,9 +2,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <functional>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -12,6 +10,8 @@
 
 #include "cost/algorithms.hpp"
 #include "cost/all_to_all.hpp"
+#include "cost/ring.hpp"
+#include "fit/comm_constants.hpp"
 
 namespace moe {
 namespace {
@@ -54,79 +54,6 @@ std::vector<Case> cases_of(const std::vector<CommRow>& rows, const std::vector<C
 double predicted_us(const CommCost& cost, const Case& c) {
   return c.op == CollectiveOp::all_to_all ? all_to_all_us(cost, c.comm, c.bytes)
                                           : ring_us(c.protocol, cost, c.comm, c.op, c.bytes);
-}
-
-/// A fitted constant: its generic starting value, and the places that it sets.
-struct Constant {
-  double start = 1;
-  std::vector<std::function<double&(CommCost&)>> places;
-};
-
-TransportCost generic(const std::string& name) {
-  TransportCost t;
-  const bool bounced = name.starts_with("shm"), nvlink = name.starts_with("nvlink");
-  t.start_us = 0;
-  t.adds_route_latency = !bounced && !nvlink;
-  t.alpha_ll_us = bounced ? 1.5 : 0.5;
-  t.tau_ll_us = bounced ? 1.0 : 0.5;
-  t.tau1_ll_us = 0.4;
-  t.alpha_simple_us = bounced ? 4 : 2.5;
-  t.rate_simple_GBps = nvlink ? 300 : bounced ? 28 : 45;
-  return t;
-}
-
-CommCost generic_cost(const std::vector<Case>& cases, double wire_GBps) {
-  CommCost c;
-  c.t_base_us = 5, c.tail_ll = 1, c.tail_simple = 0.4, c.b_simple_us = 7;
-  c.wire_GBps = wire_GBps, c.ll128_rate_GBps = 0.72 * wire_GBps;
-  c.a2a_base_us = 5, c.a2a_peer_us = 0.5, c.a2a_first = 0.6, c.a2a_tau = 1, c.a2a_simple_us = 2;
-  for (const Case& k : cases) {
-    for (const Transport t : k.comm.hops)
-      c.transport.emplace(std::string(name_of(t)), generic(std::string(name_of(t))));
-    if (k.op != CollectiveOp::all_to_all) continue;
-    c.a2a_rate_GBps.emplace(k.comm.ranks(), 20);
-    c.a2a_threads.emplace(k.comm.ranks(), 256);
-  }
-  return c;
-}
-
-/// Constants of a transport. In a ring of mixed transports only hop latency and rate tell them apart: what counts per
-/// pass or per step is shared by shm and shm_x, p2p and p2p_x.
-void add_transports(const CommCost& cost, std::vector<Constant>& all) {
-  const auto place = [](const std::string& name, double TransportCost::*value) {
-    return std::function<double&(CommCost&)>([name, value](CommCost& c) -> double& { return c.transport.at(name).*value; });
-  };
-  for (const auto& [name, t] : cost.transport) {
-    // A direct PCIe hop is measured by itself (GPU-resident ping-pong: 0.48 us of both ends, 0.02 us of software).
-    if (!t.adds_route_latency) all.push_back({t.alpha_ll_us, {place(name, &TransportCost::alpha_ll_us)}});
-    all.push_back({t.rate_simple_GBps, {place(name, &TransportCost::rate_simple_GBps)}});
-    if (name.ends_with("_x") && cost.transport.count(name.substr(0, name.size() - 2)) != 0) continue;
-    const bool crosses_too = cost.transport.count(name + "_x") != 0;
-    for (const auto value : {&TransportCost::tau_ll_us, &TransportCost::tau1_ll_us, &TransportCost::alpha_simple_us}) {
-      Constant c{t.*value, {place(name, value)}};
-      if (crosses_too) c.places.push_back(place(name + "_x", value));
-      all.push_back(c);
-    }
-  }
-}
-
-std::vector<Constant> constants_of(const CommCost& cost) {
-  std::vector<Constant> all;
-  const auto plain = [&](double CommCost::*value) {
-    all.push_back({cost.*value, {[value](CommCost& c) -> double& { return c.*value; }}});
-  };
-  for (const auto value : {&CommCost::t_base_us, &CommCost::tail_ll, &CommCost::tail_simple, &CommCost::b_simple_us})
-    plain(value);
-  add_transports(cost, all);
-  if (cost.a2a_rate_GBps.empty()) return all;
-  for (const auto value : {&CommCost::a2a_base_us, &CommCost::a2a_peer_us, &CommCost::a2a_first, &CommCost::a2a_tau,
-                           &CommCost::a2a_simple_us})
-    plain(value);
-  for (const auto& entry : cost.a2a_rate_GBps) {
-    const int ranks = entry.first;
-    all.push_back({entry.second, {[ranks](CommCost& c) -> double& { return c.a2a_rate_GBps.at(ranks); }}});
-  }
-  return all;
 }
 
 constexpr double kOutlier = 0.05, kPull = 0.1;
@@ -206,54 +133,45 @@ void choose(const std::vector<Case>& cases, CommCost& start, const std::vector<C
   }
 }
 
-/// Whether a started pass counts whole, and the least threads of a block.
-std::vector<CommCost> pass_forms(const CommCost& start) {
-  std::vector<CommCost> forms;
-  for (const bool whole : {false, true})
-    for (const int threads : {64, 96}) {
-      forms.push_back(start);
-      forms.back().ll_whole_pass = whole, forms.back().ll_min_threads = threads;
-    }
-  return forms;
-}
-
-/// Every combination of threads per all-to-all peer.
-std::vector<CommCost> thread_forms(const CommCost& start) {
-  std::vector<CommCost> forms{start};
-  for (const auto& entry : start.a2a_threads) {
-    std::vector<CommCost> more;
-    for (const CommCost& form : forms)
-      for (const double threads : {64, 128, 256, 512}) {
-        more.push_back(form);
-        more.back().a2a_threads[entry.first] = threads;
-      }
-    forms = more;
+CommCost start_of(const std::vector<Case>& cases) {
+  std::set<Transport> transports;
+  AllToAllRows all_to_all;
+  for (const Case& c : cases) {
+    transports.insert(c.comm.hops.begin(), c.comm.hops.end());
+    if (c.op == CollectiveOp::all_to_all) all_to_all[worst_hop(c.comm)].insert(c.comm.ranks());
   }
-  return forms;
+  return generic_cost(transports, all_to_all);
 }
 
-double wire_of(const std::vector<Case>& cases) {
-  constexpr double kPcie = 53, kNvlink = 450;
-  const bool nvlink = !cases.empty() && is_nvlink(worst_hop(cases.front().comm));
-  return nvlink ? kNvlink : kPcie;
+void note_ranges(const std::vector<Case>& cases, FitQuality& quality) {
+  for (const Case& c : cases)
+    for (const auto& [size, value] : {std::pair{"bytes", c.bytes}, {"ranks", static_cast<double>(c.comm.ranks())}}) {
+      auto& ends = quality.range.try_emplace(size, value, value).first->second;
+      ends = {std::min(ends.first, value), std::max(ends.second, value)};
+    }
 }
 
 }  // namespace
 
 CommCost fit_comm(const std::vector<CommRow>& rows, const std::vector<CommSetup>& setups) {
-  const std::vector<Case> cases = cases_of(rows, setups);
-  CommCost start = generic_cost(cases, wire_of(cases));
+  std::vector<CommRow> first, added;
+  for (const CommRow& r : rows)
+    if (const CommSetup* setup = setup_of(r, setups); setup != nullptr) (setup->adds ? added : first).push_back(r);
+  const std::vector<Case> cases = cases_of(first, setups), all = cases_of(rows, setups);
+  CommCost start = start_of(cases);
   choose(cases, start, pass_forms(start));
-  if (!start.a2a_threads.empty()) choose(cases, start, thread_forms(start));
+  for (std::size_t set = 0; set < start.all_to_all.size(); ++set) choose(cases, start, thread_forms(start, set));
   Fitter final{cases, start, constants_of(start)};
   final.fit();
-  std::set<int> counts;
-  for (const Case& c : cases) {
-    auto& bytes = final.cost.quality.range.try_emplace("bytes", c.bytes, c.bytes).first->second;
-    bytes = {std::min(bytes.first, c.bytes), std::max(bytes.second, c.bytes)};
-    counts.insert(c.comm.ranks());
+  if (!added.empty()) {
+    std::vector<Constant> more;
+    const CommCost wide = widened(final.cost, start_of(all), more);
+    const std::vector<Case> others = cases_of(added, setups);
+    Fitter wider{others, wide, more};
+    wider.fit();
+    final.cost = wider.cost;
   }
-  if (!counts.empty()) final.cost.quality.range["ranks"] = {*counts.begin(), *counts.rbegin()};
+  note_ranges(all, final.cost.quality);
   return final.cost;
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 #include "base/text.hpp"
 #include "fit/comm.hpp"
@@ -45,15 +46,21 @@ std::vector<CommRow> read_collectives(const std::string& file, Diagnostics& out)
   return rows;
 }
 
-std::vector<CommRow> usable_rows(const std::vector<CommRow>& rows, const std::vector<CommSetup>& setups,
-                                 double most_bytes) {
+bool CommSetup::covers(const CommRow& row) const {
+  const bool same = path.ends_with("*") ? row.path.starts_with(path.substr(0, path.size() - 1)) : path == row.path;
+  const bool wanted = ops.empty() || std::find(ops.begin(), ops.end(), row.op) != ops.end();
+  return same && wanted && row.bytes <= most_bytes && row.gpus >= least_gpus &&
+         row.gpus <= static_cast<int>(machine.gpus.size());
+}
+
+std::vector<CommRow> usable_rows(const std::vector<CommRow>& rows, const std::vector<CommSetup>& setups) {
   std::vector<CommRow> usable;
   constexpr double kLeastBytes = 1024, kArithmeticBytes = 1 << 20;
   for (const CommRow& r : rows) {
     const bool known = std::any_of(setups.begin(), setups.end(), [&](const CommSetup& s) { return s.covers(r); });
     const bool reduces = r.op == CollectiveOp::all_reduce || r.op == CollectiveOp::reduce_scatter;
     const bool arithmetic = r.dtype == "int8" && reduces && r.bytes >= kArithmeticBytes;
-    if (known && r.bytes >= kLeastBytes && r.bytes <= most_bytes && !arithmetic) usable.push_back(r);
+    if (known && r.bytes >= kLeastBytes && !arithmetic) usable.push_back(r);
   }
   return usable;
 }
@@ -62,6 +69,20 @@ SizeClass size_class(double bytes) {
   int exponent = 0;
   if (std::frexp(bytes, &exponent) != 0.5) return SizeClass::between;
   return (exponent - 1) % 2 == 0 ? SizeClass::even : SizeClass::odd;
+}
+
+CommSplit split_rows(const std::vector<CommRow>& rows, SizeClass fitted) {
+  constexpr double kOneBetween = 5120;
+  std::set<std::string> has_between;
+  for (const CommRow& r : rows)
+    if (size_class(r.bytes) == SizeClass::between) has_between.insert(r.path);
+  CommSplit s;
+  for (const CommRow& r : rows) {
+    const SizeClass c = size_class(r.bytes);
+    const bool in_fit = has_between.count(r.path) != 0 ? (c != SizeClass::between || r.bytes == kOneBetween) : c == fitted;
+    (in_fit ? s.fit : s.test).push_back(r);
+  }
+  return s;
 }
 
 ErrorSummary summary_of(const std::vector<CommError>& errors) {
@@ -102,27 +123,6 @@ std::string comm_report(const std::vector<CommError>& errors) {
   }
   table.row({"all", "", "", "", "", cell(errors)});
   return table.render();
-}
-
-std::string comm_yaml(const CommCost& c) {
-  std::string out = fmt::format(
-      "comm:\n  t_base_us: {:.6g}\n  tail_ll: {:.6g}\n  tail_simple: {:.6g}\n  wire_GBps: {:.6g}\n  b_simple_us: {:.6g}\n"
-      "  ll128_alpha_factor: {:.6g}\n  ll128_rate_GBps: {:.6g}\n  ll_min_threads: {}\n  ll_whole_pass: {}\n  transports:\n",
-      c.t_base_us, c.tail_ll, c.tail_simple, c.wire_GBps, c.b_simple_us, c.ll128_alpha_factor, c.ll128_rate_GBps,
-      c.ll_min_threads, c.ll_whole_pass);
-  for (const auto& [name, t] : c.transport)
-    out += fmt::format(
-        "    {}: {{start_us: {:.6g}, alpha_ll_us: {:.6g}, adds_route_latency: {}, tau_ll_us: {:.6g}, tau1_ll_us: {:.6g}, "
-        "alpha_simple_us: {:.6g}, rate_simple_GBps: {:.6g}}}\n",
-        name, t.start_us, t.alpha_ll_us, t.adds_route_latency, t.tau_ll_us, t.tau1_ll_us, t.alpha_simple_us,
-        t.rate_simple_GBps);
-  out += fmt::format(
-      "  all_to_all:\n    base_us: {:.6g}\n    peer_us: {:.6g}\n    first: {:.6g}\n    tau: {:.6g}\n    simple_us: {:.6g}\n"
-      "    by_ranks:\n",
-      c.a2a_base_us, c.a2a_peer_us, c.a2a_first, c.a2a_tau, c.a2a_simple_us);
-  for (const auto& [ranks, rate] : c.a2a_rate_GBps)
-    out += fmt::format("      - {{ranks: {}, rate_GBps: {:.6g}, threads: {:.0f}}}\n", ranks, rate, c.a2a_threads.at(ranks));
-  return out;
 }
 
 }  // namespace moe

@@ -75,7 +75,7 @@ Lowered Step::lower() {
   out.rows = *std::max_element(rows_.begin(), rows_.end());
   out.graph = eager() ? GraphMode::eager : case_.stack.launch.mode;
   out.active_experts = moe_layers_ > 0 ? active_ / moe_layers_ : 0;
-  out.warnings = warnings();
+  for (const std::string& w : warnings()) out.warnings.push_back(w);
   return out;
 }
 

@@ -29,7 +29,7 @@ struct Tweaks {
 struct LowerOptions {
   bool fold = true;        ///< identical ranks as one; same timeline (tests/property/folding.cpp)
   int step = 0;            ///< which draw of the routing
-  bool alone = false;      ///< collectives as if no other group used the links
+  bool alone = false;      ///< collectives in closed form, as if nothing else used the links
   bool record = false;     ///< fill Lowered::calls
   Tweaks tweaks;
 };
@@ -66,7 +66,6 @@ struct Lowered {
   std::vector<OpId> before;         ///< last ops of the round before it; its end starts the clock
   std::vector<int> stage_of_rank;   ///< pipeline stage of every played rank
   int micro_batches = 1;
-  double shared_us = 0;             ///< lost by collectives of different groups that run at once on shared links
   double active_experts = 0;        ///< mean over MoE layers of experts touched on a rank
   std::vector<Call> calls;          ///< in the order of launching on each rank; only when asked for
   std::vector<std::string> warnings;

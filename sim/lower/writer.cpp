@@ -13,7 +13,8 @@ CommCost faster_links(CommCost c, double factor) {
   c.wire_GBps *= factor;
   c.ll128_rate_GBps *= factor;
   for (auto& [name, t] : c.transport) t.rate_simple_GBps *= factor;
-  for (auto& [ranks, rate] : c.a2a_rate_GBps) rate *= factor;
+  for (AllToAllCost& a : c.all_to_all)
+    for (auto& [ranks, rate] : a.rate_GBps) rate *= factor;
   return c;
 }
 
@@ -200,14 +201,12 @@ void Writer::mark_last_round() {
     if (c.main != kNoOp) before_last_round_.push_back(c.main);
   for (PathUse& u : uses_) u.calls = u.outside = 0, u.time_us = 0;
   std::fill(link_bytes_.begin(), link_bytes_.end(), 0.0);
-  shared_us_ = 0;
 }
 
 Lowered Writer::finish() {
   Lowered out;
   out.program = builder_.seal();
   out.resources = fabric(*case_.machine, options_.tweaks.links);
-  out.shared_us = shared_us_;
   for (const Played& p : played_) {
     const std::string gpu = "gpu" + std::to_string(p.gpu);
     for (const char* stream : {"", " aux", " comm", " host"}) out.resources.server_names.push_back(gpu + stream);
@@ -217,6 +216,7 @@ Lowered Writer::finish() {
   for (PathUse& u : uses_)
     if (u.time_us > 0 || u.calls > 0) out.paths.push_back(std::move(u));
   out.link_bytes = std::move(link_bytes_);
+  out.warnings.assign(notes_.begin(), notes_.end());
   out.calls = std::move(calls_);
   out.ranks = layout_.ranks();
   out.folded = folded_;

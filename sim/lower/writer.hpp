@@ -7,6 +7,7 @@
 #pragma once
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,14 +35,15 @@ class Writer {
   /// One kernel on one rank. `time_us` replaces the item's cost where it is given.
   void kernel(int rank, int micro, const Item& item, int layer, double time_us = -1);
   /// A collective among ranks of one stage: `members` are the played ones, `groups[which]` all of them in ring order.
-  /// The other groups run the same collective at the same time; where they share links, it takes longer. `groups` must
-  /// outlive the writer: it is remembered by its address.
+  /// Where other traffic can cross its links meanwhile (the other groups do the same at the same time), it becomes flows.
+  /// `groups` must outlive the writer: it is remembered by its address.
   void collective(const std::vector<int>& members, const std::vector<std::vector<int>>& groups, std::size_t which, int micro,
                   const Item& item, int layer);
   /// Bytes that travel between played ranks, all at once: bytes[i][j] from members[i] to members[j]. Every rank spends
-  /// `launch_us`, then its flows share the links; a rank goes on when all that it sends and receives has arrived.
+  /// the launch, then its flows share the links, each at most as fast as grouped send/receive moves a message of its size;
+  /// a rank goes on when all that it sends and receives has arrived.
   void exchange(const std::vector<int>& members, int micro, const std::vector<std::vector<double>>& bytes,
-                const Item& item, double launch_us, int layer);
+                const Item& item, int layer);
   /// Activations of a micro-batch move to the next stage: `bytes` from every lane to its counterpart.
   void hand_off(int from_stage, int micro, double bytes);
   /// The first op of `micro` on stage 0 waits for its last op on the last stage: the next token needs the last one.
@@ -83,8 +85,21 @@ class Writer {
   double prefetch_gain_us(Chain& chain, const Item& item);
   const Communicator& communicator_of(const std::vector<int>& gpus);
   const CollectiveCost& cost_of(const Communicator& comm, const Item& item);
-  /// How many times longer each group's collective takes because all of them run at once: flows against flows alone.
-  const std::vector<double>& slowdown(const std::vector<std::vector<int>>& groups, const Item& item);
+  /// The stack's policy with the one-shot constants for this many ranks (the nearest measured count from below).
+  CollectivePolicy policy_for(int ranks) const;
+  // Collectives whose links others can cross (writer_flows.cpp).
+  /// Can other traffic cross links of these groups' collectives at the same time? Other groups, other stages and what they
+  /// hand on, tokens that travel while the other half batch communicates.
+  bool meets_others(const std::vector<std::vector<int>>& groups, int stage, const CollectiveCost& cost);
+  std::set<LinkId> limited(const std::vector<LinkId>& path) const;
+  std::set<LinkId> links_of(const std::vector<int>& gpus, const CollectiveCost& cost);
+  std::set<LinkId> links_of_other_stages(int stage, const CollectiveCost& cost);
+  /// The part of a collective's time alone in which it sends.
+  double moving_us(const Communicator& comm, const Item& item, const CollectiveCost& cost) const;
+  void collective_as_flows(const std::vector<int>& members, const std::vector<std::vector<int>>& groups, std::size_t which,
+                           int micro, const Item& item, int layer, const CollectiveCost& cost);
+  void add_flows(const std::vector<int>& members, const std::vector<int>& gpus, const std::vector<OpId>& launched,
+                 const Item& item, const CollectiveCost& cost, double us, int layer, OpId done);
   int label_of(const Item& item);
   int use_of(const std::string& path);
   /// Paths are counted for one rank of every stage, and in a pipeline for one micro-batch: what one token passes.
@@ -118,9 +133,9 @@ class Writer {
   std::map<std::string, int> use_numbers_;
   std::map<std::vector<int>, Communicator> communicators_;
   std::map<std::tuple<const Communicator*, int, double>, CollectiveCost> collectives_;
-  std::map<std::tuple<const std::vector<std::vector<int>>*, int, double>, std::vector<double>> slowdowns_;
-  double shared_us_ = 0;            ///< what sharing links with other groups' collectives cost a token's pass
+  std::map<std::pair<const std::vector<std::vector<int>>*, bool>, bool> meets_;
   std::vector<double> link_bytes_;
+  mutable std::set<std::string> notes_;  ///< what the report has to say about the costs
   std::size_t last_round_ = 0;
   std::vector<OpId> before_last_round_;
 };

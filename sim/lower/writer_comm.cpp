@@ -1,26 +1,27 @@
 // Collectives and transfers of the writer.
+#include <fmt/core.h>
+
 #include <algorithm>
 
+#include "cost/all_to_all.hpp"
+#include "cost/ring.hpp"
 #include "lower/traffic.hpp"
 #include "lower/writer.hpp"
 #include "network/fabric.hpp"
-#include "network/together.hpp"
 
 namespace moe {
-namespace {
-
-/// The stack's policy with the one-shot constants for this many ranks (the nearest measured count from below).
-CollectivePolicy policy_for(const Stack& stack, int ranks, double faster) {
-  CollectivePolicy p = stack.comm.policy;
+CollectivePolicy Writer::policy_for(int ranks) const {
+  CollectivePolicy p = case_.stack.comm.policy;
   const OneShot* best = nullptr;
-  for (const OneShot& o : stack.comm.one_shot)
+  for (const OneShot& o : case_.stack.comm.one_shot)
     if (o.ranks <= ranks && (best == nullptr || o.ranks > best->ranks)) best = &o;
   if (best == nullptr) p.custom = p.best_of_both = false;
-  else p.one_shot_t0_us = best->t0_us, p.one_shot_GBps = best->rate_GBps * faster;
+  else p.one_shot_t0_us = best->t0_us, p.one_shot_GBps = best->rate_GBps * options_.tweaks.links;
+  if (best != nullptr && best->ranks != ranks && p.custom)
+    notes_.insert(fmt::format("stack {}: its own all-reduce was measured on {} GPUs, its constants are used for {}",
+                              case_.stack.name, best->ranks, ranks));
   return p;
 }
-
-}  // namespace
 
 const Communicator& Writer::communicator_of(const std::vector<int>& gpus) {
   const auto found = communicators_.find(gpus);
@@ -32,46 +33,21 @@ const CollectiveCost& Writer::cost_of(const Communicator& comm, const Item& item
   const auto key = std::make_tuple(&comm, static_cast<int>(item.op), item.bytes);
   const auto found = collectives_.find(key);
   if (found != collectives_.end()) return found->second;
-  const CollectivePolicy policy = policy_for(case_.stack, comm.ranks(), options_.tweaks.links);
+  const CollectivePolicy policy = policy_for(comm.ranks());
   return collectives_.emplace(key, moe::collective(comm_cost_, comm, item.op, item.bytes, policy, static_cast<int>(item.rows)))
       .first->second;
-}
-
-const std::vector<double>& Writer::slowdown(const std::vector<std::vector<int>>& groups, const Item& item) {
-  const auto key = std::make_tuple(&groups, static_cast<int>(item.op), item.bytes);
-  const auto found = slowdowns_.find(key);
-  if (found != slowdowns_.end()) return found->second;
-  std::vector<double> out(groups.size(), 1.0);
-  if (groups.size() > 1) {
-    std::vector<CollectiveRequest> requests;
-    for (const std::vector<int>& gpus : groups) {
-      CollectiveRequest r;
-      r.op = item.op;
-      r.gpus = gpus;
-      r.bytes = item.bytes;
-      r.policy = policy_for(case_.stack, static_cast<int>(gpus.size()), options_.tweaks.links);
-      requests.push_back(std::move(r));
-    }
-    const std::vector<TogetherResult> together = run_together(*case_.machine, *case_.routes, comm_cost_, requests);
-    for (std::size_t i = 0; i < groups.size(); ++i)
-      if (together[i].shares) out[i] = std::max(1.0, together[i].together_us / together[i].alone_us);
-  }
-  return slowdowns_.emplace(key, std::move(out)).first->second;
 }
 
 void Writer::collective(const std::vector<int>& members, const std::vector<std::vector<int>>& groups, std::size_t which,
                         int micro, const Item& item, int layer) {
   const Communicator& comm = communicator_of(groups[which]);
   const CollectiveCost& cost = cost_of(comm, item);
-  const double alone_us = cost.time_us / faster(item.category);
-  const double us = alone_us * (options_.alone ? 1.0 : slowdown(groups, item)[which]);
-  if (is_counted(members.front(), micro)) shared_us_ += us - alone_us;
+  const double us = cost.time_us / faster(item.category);
   if (is_counted(members.front(), micro)) {
     if (item.use < 0) item.use = use_of(std::string(name_of(item.op)) + " " + cost.implementation);
     count(item.use, us, cost.spread, !cost.in_range, false);
     uses_[static_cast<std::size_t>(item.use)].reason = cost.reason;
   }
-  add_ring_traffic(*case_.routes, comm, cost.wire_bytes_per_hop, link_bytes_);
   OpId arrived = kNoOp;
   if (members.size() > 1) {
     arrived = builder_.join({});
@@ -79,10 +55,15 @@ void Writer::collective(const std::vector<int>& members, const std::vector<std::
     for (const int m : members)
       if (chain(m, micro).main != kNoOp) builder_.order(chain(m, micro).main, arrived);
   }
+  if (arrived != kNoOp)
+    for (const int m : members) chain(m, micro).main = arrived;
   const Stream stream = layout_.overlap == Overlap::two_batch ? kComm : kMain;
+  const int stage = played_[static_cast<std::size_t>(members.front())].stage;
+  const bool in_flows = comm.ranks() > 1 && us > 0 && !options_.alone && !records() && meets_others(groups, stage, cost);
+  if (in_flows) collective_as_flows(members, groups, which, micro, item, layer, cost);
+  else add_ring_traffic(*case_.routes, comm, cost.wire_bytes_per_hop, link_bytes_);
   for (const int m : members) {
-    if (arrived != kNoOp) chain(m, micro).main = arrived;
-    append(m, micro, stream, item, us, layer);
+    if (!in_flows) append(m, micro, stream, item, us, layer);
     if (records()) {
       Call& call = calls_[last_call_[static_cast<std::size_t>(m)]];
       call.group = groups[which];
@@ -94,8 +75,16 @@ void Writer::collective(const std::vector<int>& members, const std::vector<std::
 }
 
 void Writer::exchange(const std::vector<int>& members, int micro, const std::vector<std::vector<double>>& bytes,
-                      const Item& item, double launch_us, int layer) {
+                      const Item& item, int layer) {
   const Stream stream = layout_.overlap == Overlap::two_batch ? kComm : kMain;
+  const std::size_t n = members.size();
+  std::vector<int> gpus;
+  for (const int m : members) gpus.push_back(played_[static_cast<std::size_t>(m)].gpu);
+  const Communicator& comm = communicator_of(gpus);
+  const auto parts = [&](double b) { return all_to_all_parts(comm_cost_, comm, b * static_cast<double>(n)); };
+  double most = 0;
+  for (const auto& row : bytes) most = std::max(most, *std::max_element(row.begin(), row.end()));
+  const double launch_us = parts(most).before_us;
   std::vector<OpId> launched, done;
   for (const int m : members) {
     launched.push_back(append(m, micro, stream, item, launch_us / faster(item.category), layer));
@@ -103,22 +92,22 @@ void Writer::exchange(const std::vector<int>& members, int micro, const std::vec
     facts_.push_back({});
     builder_.order(launched.back(), done.back());
   }
-  for (std::size_t i = 0; i < members.size(); ++i)
-    for (std::size_t j = 0; j < members.size(); ++j) {
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j) {
       if (i == j || bytes[i][j] <= 0) continue;
-      const Played &from = played_[static_cast<std::size_t>(members[i])], &to = played_[static_cast<std::size_t>(members[j])];
-      const Route& route = case_.routes->between_gpus(from.gpu, to.gpu);
-      const std::vector<LinkId> path = path_of(*case_.machine, route);
+      const AllToAllParts message = parts(bytes[i][j]);
       const Label label{static_cast<std::uint16_t>(label_of(item)), static_cast<std::int16_t>(layer),
                         static_cast<std::int16_t>(members[i]), static_cast<std::int16_t>(members[j])};
-      const OpId flow = builder_.transfer(path, Bytes{bytes[i][j]}, to_time(route.latency), booked(item.category), label);
+      const OpId flow = builder_.transfer(message_path(*case_.machine, *case_.routes, worst_hop(comm), gpus[i], gpus[j]),
+                                          Bytes{message.wire_bytes}, Time{0}, booked(item.category), label,
+                                          Bandwidth{message.wire_bytes / (message.message_us * 1e-6)});
       facts_.push_back({});
       builder_.order(launched[i], flow);
       builder_.order(launched[j], flow);
       builder_.order(flow, done[i]);
       builder_.order(flow, done[j]);
     }
-  for (std::size_t i = 0; i < members.size(); ++i) chain(members[i], micro).main = done[i];
+  for (std::size_t i = 0; i < n; ++i) chain(members[i], micro).main = done[i];
   if (is_counted(members.front(), micro)) count(use_of(item.name + " by flows"), launch_us, 0, false, false);
 }
 

@@ -18,8 +18,6 @@ Category category_of(CollectiveOp op) {
   return Category::all_reduce;
 }
 
-bool bounces(Transport t) { return t == Transport::shm || t == Transport::shm_x; }
-
 /// What the stack and NCCL would take.
 Algorithm resolved(const CollectiveRequest& r, const CommCost& cost, const Communicator& comm) {
   if (r.algorithm != Algorithm::automatic || r.op != CollectiveOp::all_reduce) return r.algorithm;
@@ -62,13 +60,13 @@ OpId CollectiveWriter::delay(double us, int gpu) {
 }
 
 CollectiveWriter::Sent CollectiveWriter::send(int from, int to, Transport transport, double bytes, double alone_us,
-                                              double delay_us, bool read) {
-  const auto path = bounces(transport) ? bounced_path(machine_, routes_, from, to)
-                                       : path_of(machine_, routes_.between_gpus(from, to));
+                                              double delay_us, int weight, bool read) {
+  const auto path = message_path(machine_, routes_, transport, from, to);
   const Label label{name_, static_cast<std::int16_t>(layer_), static_cast<std::int16_t>(from),
                     static_cast<std::int16_t>(to)};
   const Bandwidth cap{alone_us > 0 ? bytes / (alone_us * 1e-6) : 0};
-  const OpId flow = builder_.transfer(path, Bytes{bytes}, Time{0}, category_, label, cap);
+  const OpId flow = builder_.transfer(path, Bytes{bytes}, Time{0}, category_, label, cap,
+                                      static_cast<std::uint32_t>(weight));
   reads_.resize(index(flow) + 1);
   reads_[index(flow)] = read;
   const OpId arrives = delay(delay_us, to);
@@ -87,7 +85,8 @@ std::vector<OpId> CollectiveWriter::ring(const Communicator& comm, const RingPla
     std::vector<OpId> arriving(n);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t to = (i + 1) % n;
-      const Sent sent = send(comm.gpus[i], comm.gpus[to], comm.hops[i], plan.wire_bytes, plan.send_us, plan.delay_us);
+      const Sent sent = send(comm.gpus[i], comm.gpus[to], comm.hops[i], plan.wire_bytes, plan.send_us,
+                             plan.delay_us, plan.streams);
       builder_.order(may_send[i], sent.flow);
       if (last_flow[i] != kNoOp) builder_.order(last_flow[i], sent.flow);
       last_flow[i] = sent.flow;

@@ -10,6 +10,7 @@
 //
 // A ring step of a rank starts when its previous send has left and its neighbour's previous one has arrived. A send is a
 // flow (holds links), then a delay (holds nothing): the next send does not wait for the first one's propagation.
+// On a link that is full a ring weighs as many parts as it has channels; every other message is one part.
 #pragma once
 #include <span>
 #include <vector>
@@ -50,7 +51,8 @@ class CollectiveWriter {
   };
   using Matrix = std::vector<std::vector<double>>;
   OpId delay(double us, int gpu);
-  Sent send(int from, int to, Transport transport, double bytes, double alone_us, double delay_us, bool read = false);
+  Sent send(int from, int to, Transport transport, double bytes, double alone_us, double delay_us, int weight = 1,
+            bool read = false);
   OpId gathered(std::span<const OpId> ops);
   std::vector<OpId> ring(const Communicator& comm, const RingPlan& plan, OpId start);
   std::vector<OpId> nccl_ring(const Communicator& comm, CollectiveOp op, double bytes,

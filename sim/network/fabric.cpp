@@ -68,4 +68,10 @@ std::vector<LinkId> bounced_path(const Machine& machine, const Routes& routes, i
   return path;
 }
 
+std::vector<LinkId> message_path(const Machine& machine, const Routes& routes, Transport transport, int from_gpu,
+                                 int to_gpu) {
+  const bool bounces = transport == Transport::shm || transport == Transport::shm_x;
+  return bounces ? bounced_path(machine, routes, from_gpu, to_gpu) : path_of(machine, routes.between_gpus(from_gpu, to_gpu));
+}
+
 }  // namespace moe

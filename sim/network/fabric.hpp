@@ -7,6 +7,7 @@
 #pragma once
 #include <vector>
 
+#include "cost/collective.hpp"
 #include "machine/machine.hpp"
 #include "program/program.hpp"
 
@@ -21,5 +22,9 @@ std::vector<LinkId> path_of(const Machine& machine, const Route& route);
 /// The way of bytes that bounce: to the host memory of the sender's server that is nearest to it, then to the receiver.
 /// Falls back to the direct route where the machine names no host memory.
 std::vector<LinkId> bounced_path(const Machine& machine, const Routes& routes, int from_gpu, int to_gpu);
+
+/// The way of a message over a transport: bounced, or the direct route.
+std::vector<LinkId> message_path(const Machine& machine, const Routes& routes, Transport transport, int from_gpu,
+                                 int to_gpu);
 
 }  // namespace moe

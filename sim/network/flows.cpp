@@ -22,7 +22,7 @@ Program program_of(const Machine& machine, const Routes& routes, const std::vect
     b.transfer(path_of(machine, routes.between_gpus(p.from, p.to)), Bytes{options.bytes}, Time{0},
                Category::all_to_all,
                {name, -1, static_cast<std::int16_t>(p.from), static_cast<std::int16_t>(p.to)},
-               from_GBps(options.cap_GBps));
+               from_GBps(options.cap_GBps), p.weight);
   return b.seal();
 }
 
@@ -44,7 +44,7 @@ Snapshot snapshot_of(const Machine& machine, const Program& program, const FlowO
   s.nominal = fabric(machine);
   s.capacity = s.nominal.capacity;
   for (std::size_t i = 0; i < program.size(); ++i)
-    s.flows.push_back({OpId(i), program.path[OpId(i)], alone_Bps(program, s.nominal, OpId(i))});
+    s.flows.push_back({OpId(i), program.path[OpId(i)], alone_Bps(program, s.nominal, OpId(i)), program.weight[OpId(i)]});
   PcieRule rule(machine, std::vector<bool>(program.size(), options.reads));
   if (options.corrected) rule.correct(s.flows, s.capacity);
   MaxMin solver(s.capacity.size(), s.flows.size());

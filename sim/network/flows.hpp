@@ -3,6 +3,7 @@
 //   parse_flows("0>4,1>5", 8)      ->  {0, 4}, {1, 5}
 //   parse_flows("0-3>4-7", 8)      ->  each of 0 to 3 to each of 4 to 7: 16 flows
 //   parse_flows("0-7>0-7", 8)      ->  all to all: 56 flows, nobody sends to itself
+//   parse_flows("0>4*3,1>5", 8)    ->  the first gets three parts of a full link, the second one
 //
 // Example: wrx90-2sw-flat, "0>4,1>5": both cross the 53.8 GB/s uplink of their switch, 26.9 GB/s each.
 #pragma once
@@ -16,10 +17,11 @@ namespace moe {
 
 struct FlowPair {
   int from = 0, to = 0;  ///< GPU numbers, in the direction of the data
+  std::uint32_t weight = 1;  ///< its parts of a full link
   friend bool operator==(const FlowPair&, const FlowPair&) = default;
 };
 
-/// Reads "0>4,1>5" or "0-3>4-7" (each to each, none to itself). Throws InputError that shows the item that is wrong.
+/// Reads "0>4,1>5", "0-3>4-7" (each to each, none to itself) or "0>4*3" (weight 3). Throws InputError that shows the item that is wrong.
 std::vector<FlowPair> parse_flows(const std::string& text, int gpus);
 /// Reads "0-7", "0,2,4" or a mix. Throws InputError.
 std::vector<int> parse_ranks(const std::string& text, int gpus);

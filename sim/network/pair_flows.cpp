@@ -35,7 +35,7 @@ std::vector<OpId> CollectiveWriter::exchange(const Communicator& comm, const Mat
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) {
       if (bytes[i][j] <= 0) continue;
-      const Sent sent = send(comm.gpus[i], comm.gpus[j], transport, bytes[i][j], alone_us[i][j], 0, reads);
+      const Sent sent = send(comm.gpus[i], comm.gpus[j], transport, bytes[i][j], alone_us[i][j], 0, 1, reads);
       builder_.order(launched, sent.flow);
       ends[i].push_back(sent.flow);
       ends[j].push_back(sent.arrived);

@@ -43,6 +43,16 @@ std::vector<int> range(std::string_view text, int gpus, std::string_view whole) 
   return all;
 }
 
+/// Of a flow: "3".
+std::uint32_t weight_of(std::string_view text, std::string_view whole) {
+  constexpr std::uint32_t kMost = 1000;
+  std::uint32_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || value < 1 || value > kMost)
+    throw InputError(fmt::format("`{}` in `{}` is not a weight\n  = help: a whole number from 1 to {}", text, whole, kMost));
+  return value;
+}
+
 }  // namespace
 
 std::vector<int> parse_ranks(const std::string& text, int gpus) {
@@ -64,11 +74,13 @@ std::vector<FlowPair> parse_flows(const std::string& text, int gpus) {
     if (arrow == std::string_view::npos)
       throw InputError(fmt::format("`{}` is not a flow\n  = help: write `0>4`, or `0-3>4-7` for each to each", item));
     const std::vector<int> froms = range(item.substr(0, arrow), gpus, item);
-    const std::vector<int> tos = range(item.substr(arrow + 1), gpus, item);
+    const std::size_t star = item.find('*', arrow);
+    const std::vector<int> tos = range(item.substr(arrow + 1, star == std::string_view::npos ? star : star - arrow - 1), gpus, item);
+    const std::uint32_t weight = star == std::string_view::npos ? 1 : weight_of(item.substr(star + 1), item);
     const std::size_t before = pairs.size();
     for (const int from : froms)
       for (const int to : tos)
-        if (from != to) pairs.push_back({from, to});
+        if (from != to) pairs.push_back({from, to, weight});
     if (pairs.size() == before) throw InputError(fmt::format("`{}`: a GPU sends to itself", item));
   }
   if (pairs.empty()) throw InputError("no flow is named\n  = help: write `0>4,1>5`, or `0-3>4-7` for each to each");

@@ -1,6 +1,7 @@
 #include "network/together.hpp"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "engine/engine.hpp"
@@ -10,8 +11,24 @@
 namespace moe {
 namespace {
 
+struct Played {
+  double end_us = 0;
+  std::string lost_on;
+};
+
+/// The link on which the ops of [first, last) lost most.
+std::string worst_link(const Program& program, const Timeline& t, const Resources& links, std::size_t first,
+                       std::size_t last) {
+  std::map<LinkId, Time> lost;
+  for (std::size_t op = first; op < last; ++op)
+    for (std::size_t hop = 0; hop < program.path[OpId(op)].size(); ++hop)
+      lost[program.path[OpId(op)][hop]] += t.lost[OpId(op)][hop];
+  const auto worst = std::max_element(lost.begin(), lost.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+  return worst == lost.end() || worst->second <= Time{0} ? std::string() : links.link_names[worst->first];
+}
+
 /// Runs some collectives as flows, all starting at 0; returns the end of each.
-std::vector<double> play(const Machine& machine, const Routes& routes, const CommCost& cost,
+std::vector<Played> play(const Machine& machine, const Routes& routes, const CommCost& cost,
                          const std::vector<const CollectiveRequest*>& requests, std::vector<std::set<LinkId>>* used) {
   Builder b;
   CollectiveWriter writer(b, machine, routes, cost);
@@ -23,12 +40,13 @@ std::vector<double> play(const Machine& machine, const Routes& routes, const Com
   }
   const Program program = b.seal();
   PcieRule rule(machine, writer.reads());
-  const Timeline t = run(program, fabric(machine), Sharing::max_min, &rule);
-  std::vector<double> ends;
+  const Resources links = fabric(machine);
+  const Timeline t = run(program, links, Sharing::max_min, &rule);
+  std::vector<Played> ends;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     Time end{0};
     for (const OpId op : done[i]) end = std::max(end, t.end[op]);
-    ends.push_back(to_us(end));
+    ends.push_back({to_us(end), worst_link(program, t, links, first[i], first[i + 1])});
     if (used == nullptr) continue;
     used->emplace_back();
     for (std::size_t op = first[i]; op < first[i + 1]; ++op)
@@ -47,7 +65,7 @@ bool meet(const Resources& fabric, const std::set<LinkId>& a, const std::set<Lin
 
 double alone_as_flows_us(const Machine& machine, const Routes& routes, const CommCost& cost,
                          const CollectiveRequest& request) {
-  return play(machine, routes, cost, {&request}, nullptr).front();
+  return play(machine, routes, cost, {&request}, nullptr).front().end_us;
 }
 
 std::vector<TogetherResult> run_together(const Machine& machine, const Routes& routes, const CommCost& cost,
@@ -55,7 +73,7 @@ std::vector<TogetherResult> run_together(const Machine& machine, const Routes& r
   std::vector<const CollectiveRequest*> all;
   for (const CollectiveRequest& r : requests) all.push_back(&r);
   std::vector<std::set<LinkId>> used;
-  const std::vector<double> ends = play(machine, routes, cost, all, &used);
+  const std::vector<Played> ends = play(machine, routes, cost, all, &used);
   const Resources links = fabric(machine);
   std::vector<TogetherResult> results(requests.size());
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -69,7 +87,8 @@ std::vector<TogetherResult> run_together(const Machine& machine, const Routes& r
       continue;
     }
     r.alone_us = alone_as_flows_us(machine, routes, cost, requests[i]);
-    r.together_us = ends[i];
+    r.together_us = ends[i].end_us;
+    r.lost_on = ends[i].lost_on;
   }
   return results;
 }

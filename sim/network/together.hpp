@@ -4,6 +4,7 @@
 // Example: an all-reduce over GPUs 0 to 3 and one over 4 to 7 of wrx90-2sw-flat stay inside their switches: closed form.
 // Over 0,1,4,5 and 2,3,6,7 both cross the uplinks: flows.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "network/collective_flows.hpp"
@@ -14,6 +15,7 @@ struct TogetherResult {
   double alone_us = 0;      ///< as flows with nobody else; the closed form where nothing is shared
   double together_us = 0;   ///< all starting at once
   bool shares = false;      ///< a link of it is used by another one
+  std::string lost_on;      ///< the link on which its transfers lost most time to others; empty: on none
 };
 
 /// Time of a collective as flows, alone on the machine [us].

@@ -62,17 +62,19 @@ OpId Builder::compute(ServerId server, Time duration, Category category, Label l
   program_.bytes.push_back({});
   program_.latency.push_back({});
   program_.rate_cap.push_back({});
+  program_.weight.push_back(1);
   program_.path.push_back({});
   return add(Kind::compute, category, label);
 }
 
 OpId Builder::transfer(std::span<const LinkId> path, Bytes bytes, Time latency, Category category,
-                       Label label, Bandwidth rate_cap) {
+                       Label label, Bandwidth rate_cap, std::uint32_t weight) {
   program_.server.push_back({});
   program_.duration.push_back({});
   program_.bytes.push_back(bytes);
   program_.latency.push_back(latency);
   program_.rate_cap.push_back(rate_cap);
+  program_.weight.push_back(weight);
   program_.path.push_back(path);
   return add(Kind::transfer, category, label);
 }
@@ -83,6 +85,7 @@ OpId Builder::join(Label label) {
   program_.bytes.push_back({});
   program_.latency.push_back({});
   program_.rate_cap.push_back({});
+  program_.weight.push_back(1);
   program_.path.push_back({});
   return add(Kind::join, Category::host, label);
 }
@@ -117,6 +120,7 @@ void Builder::check_op(OpId op) const {
   if (!is_size(program_.bytes[op].count)) reject(program_, op, "moves a number of bytes that is no size");
   if (!is_size(program_.rate_cap[op].bytes_per_second))
     reject(program_, op, "has a rate cap that is no rate");
+  if (program_.weight[op] < 1) reject(program_, op, "has no weight");
   const auto path = program_.path[op];
   for (std::size_t i = 1; i < path.size(); ++i) {
     if (std::find(path.begin(), path.begin() + std::ptrdiff_t(i), path[i]) !=

@@ -29,9 +29,10 @@ class Builder {
   OpId compute(ServerId server, Time duration, Category category, Label label);
 
   /// An op that waits `latency`, then moves `bytes` over all links of `path` at once. A flow never runs
-  /// faster than `rate_cap` (0: no limit of its own). With an empty path it takes its latency.
+  /// faster than `rate_cap` (0: no limit of its own), and gets `weight` parts of a link that is full. With an empty
+  /// path it takes its latency.
   OpId transfer(std::span<const LinkId> path, Bytes bytes, Time latency, Category category, Label label,
-                Bandwidth rate_cap = {});
+                Bandwidth rate_cap = {}, std::uint32_t weight = 1);
 
   /// An op that takes no time: it gathers many predecessors so that others can wait for one op.
   OpId join(Label label);

@@ -58,6 +58,7 @@ struct Program {
   Table<OpId, Bytes> bytes;          ///< transfer only
   Table<OpId, Time> latency;         ///< transfer only: precedes the bytes, occupies no link
   Table<OpId, Bandwidth> rate_cap;   ///< transfer only: the flow's own limit; 0: none
+  Table<OpId, std::uint32_t> weight; ///< transfer only: shares a full link as that many equal flows do; at least 1
   Rows<OpId, LinkId> path;           ///< transfer only
   Rows<OpId, OpId> successors;
   Table<OpId, std::uint32_t> predecessor_count;

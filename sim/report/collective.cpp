@@ -22,7 +22,7 @@ std::string collective_text(CollectiveOp op, int ranks, const std::vector<Collec
   std::string align = "rrr";
   std::vector<std::string> head{"bytes", "time us", "bus GB/s"};
   if (flows) head.push_back("as flows us"), align += "r";
-  if (together) head.push_back("beside the others us"), head.push_back("contention us"), align += "rr";
+  if (together) head.push_back("beside the others us"), head.push_back("contention us"), head.push_back("most on"), align += "rrl";
   head.insert(head.end(), {"implementation", "why"});
   TextTable table(align + "ll");
   table.row(head);
@@ -33,6 +33,7 @@ std::string collective_text(CollectiveOp op, int ranks, const std::vector<Collec
     if (together) {
       row.push_back(fmt::format("{:.2f}", l.together_us));
       row.push_back(fmt::format("{:.2f}", l.together_us - (l.flows_us > 0 ? l.flows_us : l.cost.time_us)));
+      row.push_back(l.lost_on.empty() ? "-" : l.lost_on);
     }
     row.push_back(l.cost.implementation);
     row.push_back(l.cost.reason + (l.cost.in_range ? "" : "; outside the fitted range"));
@@ -43,11 +44,11 @@ std::string collective_text(CollectiveOp op, int ranks, const std::vector<Collec
 
 std::string collective_csv(const std::string& name, CollectiveOp op, int ranks,
                            const std::vector<CollectiveLine>& lines) {
-  std::string out = "op,gpus,bytes,latency_us,bus_GBps,flows_us,together_us,implementation,in_range\n";
+  std::string out = "op,gpus,bytes,latency_us,bus_GBps,flows_us,together_us,implementation,in_range,lost_on\n";
   for (const CollectiveLine& l : lines)
-    out += fmt::format("{},{},{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{},{}\n", name, ranks, l.bytes, l.cost.time_us,
+    out += fmt::format("{},{},{:.0f},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{}\n", name, ranks, l.bytes, l.cost.time_us,
                        bus_GBps(op, ranks, l.bytes, l.cost.time_us), l.flows_us, l.together_us, l.cost.implementation,
-                       l.cost.in_range ? 1 : 0);
+                       l.cost.in_range ? 1 : 0, l.lost_on);
   return out;
 }
 
@@ -57,7 +58,7 @@ nlohmann::ordered_json collective_json(CollectiveOp op, int ranks, const std::ve
     nlohmann::ordered_json one{{"bytes", l.bytes}, {"time_us", l.cost.time_us},
                                {"bus_GBps", bus_GBps(op, ranks, l.bytes, l.cost.time_us)}};
     if (l.flows_us > 0) one["flows_us"] = l.flows_us;
-    if (l.together_us > 0) one["together_us"] = l.together_us;
+    if (l.together_us > 0) one["together_us"] = l.together_us, one["lost_on"] = l.lost_on;
     one["implementation"] = l.cost.implementation;
     one["reason"] = l.cost.reason;
     one["spread"] = l.cost.spread;

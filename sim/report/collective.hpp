@@ -16,6 +16,7 @@ struct CollectiveLine {
   CollectiveCost cost;
   double flows_us = 0;      ///< the same as flows; 0: not asked for
   double together_us = 0;   ///< beside the other collectives; 0: none
+  std::string lost_on;      ///< then: the link on which it lost most; empty: on none
 };
 
 /// nccl-tests' bus bandwidth: bytes / time x 2(n-1)/n for all-reduce, x (n-1)/n for the others [GB/s].

@@ -13,6 +13,10 @@ std::string capacity(const LinkResult& l) {
   return fmt::format("{:.1f} → {:.1f}", l.nominal_GBps, l.capacity_GBps);
 }
 
+std::string name_of(const FlowPair& p) {
+  return fmt::format("gpu{} → gpu{}{}", p.from, p.to, p.weight > 1 ? fmt::format(" *{}", p.weight) : "");
+}
+
 }  // namespace
 
 std::string flows_text(const Machine& machine, const FlowsResult& r, const FlowOptions& o, std::size_t most_links) {
@@ -22,7 +26,7 @@ std::string flows_text(const Machine& machine, const FlowsResult& r, const FlowO
   TextTable flows("lrrrl");
   flows.row({"flow", "rate GB/s", "alone GB/s", "ends at us", "held by"});
   for (const FlowResult& f : r.flows)
-    flows.row({fmt::format("gpu{} → gpu{}", f.pair.from, f.pair.to), fmt::format("{:.2f}", f.rate_GBps),
+    flows.row({name_of(f.pair), fmt::format("{:.2f}", f.rate_GBps),
                fmt::format("{:.2f}", f.alone_GBps), fmt::format("{:.1f}", f.end_us),
                f.held_by.empty() ? "its own cap" : f.held_by});
   out += flows.render();
@@ -44,17 +48,17 @@ std::string flows_text(const Machine& machine, const FlowsResult& r, const FlowO
 }
 
 std::string flows_csv(const FlowsResult& r) {
-  std::string out = "from,to,rate_GBps,alone_GBps,end_us,held_by\n";
+  std::string out = "from,to,rate_GBps,alone_GBps,end_us,held_by,weight\n";
   for (const FlowResult& f : r.flows)
-    out += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{}\n", f.pair.from, f.pair.to, f.rate_GBps, f.alone_GBps, f.end_us,
-                       f.held_by);
+    out += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{},{}\n", f.pair.from, f.pair.to, f.rate_GBps, f.alone_GBps, f.end_us,
+                       f.held_by, f.pair.weight);
   return out;
 }
 
 nlohmann::ordered_json flows_json(const Machine& machine, const FlowsResult& r) {
   nlohmann::ordered_json flows = nlohmann::ordered_json::array(), links = nlohmann::ordered_json::array();
   for (const FlowResult& f : r.flows)
-    flows.push_back({{"from", f.pair.from}, {"to", f.pair.to}, {"rate_GBps", f.rate_GBps},
+    flows.push_back({{"from", f.pair.from}, {"to", f.pair.to}, {"weight", f.pair.weight}, {"rate_GBps", f.rate_GBps},
                      {"alone_GBps", f.alone_GBps}, {"end_us", f.end_us}, {"held_by", f.held_by}});
   for (const LinkResult& l : r.links)
     links.push_back({{"link", l.name}, {"nominal_GBps", l.nominal_GBps}, {"capacity_GBps", l.capacity_GBps},

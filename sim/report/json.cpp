@@ -112,6 +112,7 @@ nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   out["paths"] = paths(r);
   out["what_if"] = what_ifs(r);
   out["claims"] = claims(r);
+  out["machine_measured"] = c.machine->measured;
   out["warnings"] = r.warnings;
   out["ops"] = r.ops;
   out["fingerprint"] = hex64(r.fingerprint);

@@ -114,6 +114,7 @@ const std::vector<ResultKey>& result_keys() {
       {"claims[].holds", "true or false", "|simulated - value| is at most the tolerance"},
       {"claims[].source", "text", "who claims it"},
       {"claims[].note", "text", "under which conditions it was stated"},
+      {"machine_measured", "list of texts", "what was measured of the machine, and where; all else is assumed or in `warnings`"},
       {"warnings", "list of texts", "padding, ranges, and what is not known about stack and machine"},
       {"ops", "count", "of the simulated program (identical ranks folded into one)"},
       {"fingerprint", "hex", "hash of start and end of every op of the first step"},

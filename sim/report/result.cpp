@@ -90,7 +90,6 @@ void add_step(const Case& c, Lowered l, Result& r, bool first, bool detail) {
     const Timeline alone = run(l.program, l.resources, Sharing::alone);
     r.contention_ms += to_ms(step - (alone.makespan - step_start(l, alone)));
   }
-  r.contention_ms += l.shared_us * 1e-3;
   r.events += t.events;
   r.solves += t.solves;
   r.active_experts += l.active_experts;

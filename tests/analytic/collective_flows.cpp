@@ -74,7 +74,9 @@ TEST_CASE("all-to-all as flows agrees with the closed form", "[analytic]") {
     for (const int ranks : {2, 4, 8})
       for (double bytes = 4096; bytes <= 4 << 20; bytes *= 4) {
         INFO(machine << " " << ranks << " ranks " << bytes);
-        CHECK(std::abs(off_pct(b, request(kAa, ranks, bytes))) <= 1);
+        // On direct PCIe the closed form is an extrapolation: with LL, four ranks ask for 38 GB/s of ports that head-of-line
+        // blocking leaves 35 GB/s.
+        CHECK(std::abs(off_pct(b, request(kAa, ranks, bytes))) <= (b.machine.name == "turin-2s-direct" ? 3 : 1));
       }
   }
 }

@@ -15,9 +15,7 @@ CommCost round_cost() {
   CommCost c;
   c.t_base_us = 4, c.tail_ll = 1.5, c.tail_simple = 0.5, c.wire_GBps = 50, c.b_simple_us = 7;
   c.transport["shm"] = {0, 1, false, 0.8, 0.4, 3, 32};
-  c.a2a_base_us = 6, c.a2a_peer_us = 0.5, c.a2a_first = 0.8, c.a2a_tau = 1, c.a2a_simple_us = 2;
-  c.a2a_rate_GBps = {{2, 25}, {8, 14}};
-  c.a2a_threads = {{2, 256}, {8, 64}};
+  c.all_to_all = {{{}, 6, 0.5, 0.8, 1, 2, {{2, 25}, {8, 14}}, {{2, 256}, {8, 64}}}};
   c.quality.p90_pct = 8;
   c.quality.range["bytes"] = {1024, 4194304};
   c.quality.range["ranks"] = {2, 8};
@@ -140,6 +138,6 @@ TEST_CASE("all-to-all between fitted counts uses those of the next larger one", 
 
 TEST_CASE("all-to-all has no answer for a transport outside its fit", "[analytic]") {
   CommCost cost = round_cost();
-  cost.a2a_transports = {"nvlink"};
+  cost.all_to_all.front().transports = {"nvlink"};
   CHECK_THROWS_AS(all_to_all_us(cost, ring(8), 4096), Infeasible);
 }

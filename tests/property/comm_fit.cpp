@@ -4,7 +4,7 @@
 
 #include "catch.hpp"
 #include "cost/load_profile.hpp"
-#include "fit/comm.hpp"
+#include "fit/comm_section.hpp"
 #include "machine/load.hpp"
 #include "repository.hpp"
 
@@ -22,7 +22,7 @@ struct Truth {
 Truth truth() {
   Diagnostics d;
   Truth t;
-  t.setups = {{"made", load_machine(test::root() + "/topologies/pcie-2s-host-bounced.yaml", d), {}, 2}};
+  t.setups = {{"made", load_machine(test::root() + "/topologies/pcie-2s-host-bounced.yaml", d)}};
   t.cost = load_profile(test::root() + "/calibration/profiles/rtx-pro-6000.yaml", d).comm;
   REQUIRE_FALSE(d.has_errors());
   for (const CollectiveOp op : {CollectiveOp::all_reduce, CollectiveOp::all_gather, CollectiveOp::all_to_all})
@@ -42,14 +42,15 @@ TEST_CASE("constants come back from rows that they made", "[property]") {
   CHECK(s.median_pct < 1);
   CHECK(s.p90_pct < 3);
   CHECK(fitted.transport.at("shm").rate_simple_GBps == Approx(t.cost.transport.at("shm").rate_simple_GBps).epsilon(0.1));
-  CHECK(fitted.a2a_threads == t.cost.a2a_threads);
+  CHECK(fitted.all_to_all.front().threads == t.cost.all_to_all.front().threads);
   CHECK_FALSE(fitted.ll_whole_pass);
 }
 
 TEST_CASE("the same rows give the same constants, in any order within rounding", "[property]") {
   Truth t = truth();
-  const std::string once = comm_yaml(fit_comm(t.rows, t.setups));
-  CHECK(comm_yaml(fit_comm(t.rows, t.setups)) == once);
+  const auto text = [&] { return comm_yaml({fit_comm(t.rows, t.setups), {}, {}, {}}); };
+  const std::string once = text();
+  CHECK(text() == once);
   const double base = fit_comm(t.rows, t.setups).t_base_us;
   std::reverse(t.rows.begin(), t.rows.end());
   CHECK(fit_comm(t.rows, t.setups).t_base_us == Approx(base).epsilon(1e-3));

@@ -16,7 +16,8 @@ struct Crowd {
     capacity = random_machine(random).capacity;
     const std::size_t count = 1 + random.below(40);
     for (std::size_t i = 0; i < count; ++i) paths.push_back(random_path(random));
-    for (std::size_t i = 0; i < count; ++i) flows.push_back({OpId(i), paths[i], limit_Bps(paths[i])});
+    for (std::size_t i = 0; i < count; ++i)
+      flows.push_back({OpId(i), paths[i], limit_Bps(paths[i]), 1 + random.below(4)});
   }
   double limit_Bps(const std::vector<LinkId>& path) {
     double limit = random.below(3) == 0 ? 8e9 * (random.uniform() + 0.01) : 1e12;
@@ -78,7 +79,7 @@ TEST_CASE("no link carries more than its capacity", "[property]") {
   }
 }
 
-TEST_CASE("every flow runs at its limit or crosses a full link on which nobody is faster", "[property]") {
+TEST_CASE("every flow runs at its limit or crosses a full link on which nobody has a larger rate per weight", "[property]") {
   Crowd crowd(GENERATE(range(1, 501)));
   MaxMin solver(kRandomLinks, crowd.flows.size());
   const auto shares = solver.solve(crowd.flows, crowd.capacity);
@@ -91,11 +92,27 @@ TEST_CASE("every flow runs at its limit or crosses a full link on which nobody i
       const auto path = crowd.flows[j].path;
       if (std::find(path.begin(), path.end(), full) == path.end()) continue;
       carried_Bps += shares[j].rate_Bps;
-      certified = certified && shares[j].rate_Bps <= shares[i].rate_Bps * (1 + kRounding);
+      certified = certified && shares[j].rate_Bps / crowd.flows[j].weight <=
+                                   shares[i].rate_Bps / crowd.flows[i].weight * (1 + kRounding);
     }
     certified = certified && carried_Bps >= crowd.capacity[full].bytes_per_second * (1 - kRounding);
   }
   CHECK(certified);
+}
+
+TEST_CASE("a flow of weight w gets what w equal flows get together", "[property]") {
+  Crowd crowd(GENERATE(range(1, 501)));
+  std::vector<ActiveFlow> split;
+  for (const ActiveFlow& flow : crowd.flows)
+    for (std::uint32_t part = 0; part < flow.weight; ++part)
+      split.push_back({flow.op, flow.path, flow.limit_Bps / flow.weight, 1});
+  MaxMin solver(kRandomLinks, split.size());
+  const auto parts = solver.solve(split, crowd.capacity);
+  Table<OpId, double> together_Bps(crowd.flows.size());
+  for (std::size_t i = 0; i < split.size(); ++i) together_Bps[split[i].op] += parts[i].rate_Bps;
+  const auto whole = solver.solve(crowd.flows, crowd.capacity);
+  for (std::size_t i = 0; i < whole.size(); ++i)
+    CHECK(whole[i].rate_Bps == Approx(together_Bps[OpId(i)]).epsilon(kRounding));
 }
 
 TEST_CASE("the order of the flows does not change a rate by a bit", "[property]") {

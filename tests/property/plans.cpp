@@ -137,3 +137,34 @@ TEST_CASE("a slow GPU slows every rank that waits for it", "[property]") {
   CHECK(t1 > 1.3 * t0);   // kernels take twice as long, collectives do not
   CHECK(t1 < 2.0 * t0);
 }
+
+TEST_CASE("what groups cost each other on shared links has a time and a link", "[property]") {
+  // Two groups of 4, one per socket: all-gathers between them cross the socket link at the same time.
+  const Case c = plan_case({{"plan.tp", "4"}, {"plan.dp", "2"}, {"plan.ep", "8"}});
+  const Result r = evaluate(c, {false});
+  REQUIRE(r.contention_ms > 0);
+  CHECK(r.links.front().name.find("rc") == 0);
+  CHECK(r.links.front().cost_ms == Approx(r.contention_ms).epsilon(0.01));
+  // Flows that nobody disturbs take what the closed form says.
+  const double alone_ms = step_ms(c, {}, Sharing::alone);
+  CHECK(r.step_ms - r.contention_ms == Approx(alone_ms).epsilon(0.001));
+}
+
+TEST_CASE("a collective beside travelling tokens is flows, one that nobody can meet is not", "[property]") {
+  const auto flows = [](const Overrides& plan) { return run(lower_step(plan_case(plan), {}).program,
+                                                            lower_step(plan_case(plan), {}).resources, Sharing::max_min).solves; };
+  CHECK(flows({{"plan.tp", "8"}}) == 0);
+  CHECK(flows({{"plan.tp", "8"}, {"plan.overlap", "two_batch"}}) == 0);  // collectives take turns on one stream
+  const Overrides travel{{"plan.tp", "4"}, {"plan.dp", "2"}, {"plan.ep", "8"}, {"stack.expert_exchange.by", "all_to_all"}};
+  Overrides both = travel;
+  both.push_back({"plan.overlap", "two_batch"});
+  const auto is_reduce = [](const Case& c) {
+    const Program p = lower_step(c, {}).program;
+    int n = 0;
+    for (std::size_t i = 0; i < p.size(); ++i)
+      n += p.kind[OpId(i)] == Kind::transfer && p.category[OpId(i)] == Category::all_reduce ? 1 : 0;
+    return n;
+  };
+  CHECK(is_reduce(plan_case(travel)) == 0);
+  CHECK(is_reduce(plan_case(both)) > 0);
+}

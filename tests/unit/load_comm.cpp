@@ -19,9 +19,9 @@ std::string read(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// The shipped section with one thing changed, read as the profile loader reads it.
+/// A section with one thing changed, read as the profile loader reads it.
 std::string told(const std::string& old, const std::string& fresh) {
-  std::string text = read(kRoot + "/calibration/profiles/rtx-pro-6000.yaml");
+  std::string text = read(kRoot + "/tests/data/profiles/comm-reference.yaml");
   const auto at = text.find(old);
   REQUIRE(at != std::string::npos);
   text.replace(at, old.size(), fresh);
@@ -53,19 +53,22 @@ TEST_CASE("both communication sections that ship load without a diagnostic", "[u
 
 TEST_CASE("values are read at full precision and direct hops add their route's latency", "[unit]") {
   Diagnostics d;
-  const CommCost c = load_profile(kRoot + "/calibration/profiles/rtx-pro-6000.yaml", d).comm;
+  const CommCost c = load_profile(kRoot + "/tests/data/profiles/comm-reference.yaml", d).comm;
   CHECK(c.t_base_us == 4.680339258414592);
   CHECK(c.transport.at("p2p").adds_route_latency);
   CHECK_FALSE(c.transport.at("shm").adds_route_latency);
-  CHECK(c.a2a_rate_GBps.at(8) == 14.261771490946773);
+  CHECK(c.all_to_all.front().rate_GBps.at(8) == 14.261771490946773);
   CHECK(c.quality.range.at("ranks") == std::pair{2.0, 8.0});
 }
 
 TEST_CASE("unknown transports, missing values and empty ranges are reported", "[unit]") {
   CHECK(says(told("    p2p_x:", "    p2p_y:"), "unknown key `p2p_y`"));
   CHECK(says(told("    p2p_x:", "    p2p_y:"), "(comm.transports.p2p_y)"));
-  CHECK(says(told("    base_us:", "    transports: [nvlnk]\n    base_us:"), "did you mean `nvlink`?"));
+  CHECK(says(told("    - base_us:", "    - transports: [nvlnk]\n      base_us:"), "did you mean `nvlink`?"));
   CHECK(says(told("  wire_GBps: 53.0 ", "  wire_GBs: 53.0 "), "did you mean `wire_GBps`?"));
+  CHECK(says(told("    - base_us:", "    - transports: [shm]\n      base_us: 1\n      peer_us: 1\n      first: 1\n      tau: 1\n      simple_us: 1\n"
+                                    "      by_ranks: [{ranks: 2, rate_GBps: 1, threads: 64}]\n    - base_us:"),
+             "the transport `shm` is in two entries"));
   CHECK(says(told("[1024, 4194304]", "[4194304, 1024]"), "`bytes` must be two numbers that ascend"));
   CHECK(says(told("rate_simple_GBps: 44.0 ", "rate_simple_GBps: 0 "), "it must be greater than 0"));
 }

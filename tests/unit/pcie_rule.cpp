@@ -86,9 +86,10 @@ TEST_CASE("the order of the flows changes nothing", "[unit]") {
 
 TEST_CASE("the flow language says what is wrong", "[unit]") {
   CHECK(parse_flows("0>4, 1>5", 8) == std::vector<FlowPair>{{0, 4}, {1, 5}});
+  CHECK(parse_flows("0>4*3,1>5", 8) == std::vector<FlowPair>{{0, 4, 3}, {1, 5, 1}});
   CHECK(parse_flows("0-1>0-2", 8).size() == 4);
   CHECK(parse_ranks("0-2,5", 8) == std::vector<int>{0, 1, 2, 5});
-  for (const char* wrong : {"", ">", "0", "0>", "0>8", "3-1>4", "0>0", "0>-1", "a>b", "0>1>2"})
+  for (const char* wrong : {"", ">", "0", "0>", "0>8", "3-1>4", "0>0", "0>-1", "a>b", "0>1>2", "0>1*", "0>1*0", "0>1*x", "0*2>1"})
     CHECK_THROWS_AS(parse_flows(wrong, 8), InputError);
   for (const char* wrong : {"", "0,0", "9", "2-0", "x"}) CHECK_THROWS_AS(parse_ranks(wrong, 8), InputError);
 }

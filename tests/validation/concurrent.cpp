@@ -82,3 +82,24 @@ TEST_CASE("two all-reduces at once: interleaved groups are slower than adjacent 
               adjacent, interleaved, interleaved / adjacent);
   CHECK(interleaved > 1.2 * adjacent);
 }
+
+TEST_CASE("a ring of copy-engine transfers alone, in both orders", "[validation]") {
+  // Same source, stream-launched medians; the two constants were fitted on four sizes of the adjacent order.
+  struct Row {
+    double bytes, adjacent_us, interleaved_us;
+  };
+  const Row rows[] = {{12288, 342.8, 348.7},   {98304, 350.8, 345.9},    {393216, 342.4, 337.3},     {1572864, 342.7, 337.2},
+                      {6291456, 404.0, 406.0}, {25165824, 883.7, 876.8}, {100663296, 3282.6, 3295.7}};
+  const Box b = box("16ws-8rp");
+  for (const int stride : {1, 2})
+    for (const Row& r : rows) {
+      std::vector<int> gpus;
+      for (int i = 0; i < 8; ++i) gpus.push_back(stride * i);
+      const double us = by_algorithm(b.machine, b.routes, b.cost, gpus, Algorithm::copy_ring, CollectiveOp::all_reduce,
+                                     r.bytes, {}).time_us;
+      const double measured = stride == 1 ? r.adjacent_us : r.interleaved_us;
+      std::printf("  copy ring %9.0f B %s %8.1f us, measured %8.1f us %+5.1f %%\n", r.bytes,
+                  stride == 1 ? "adjacent   " : "interleaved", us, measured, 100 * (us / measured - 1));
+      CHECK(us == Approx(measured).epsilon(0.03));
+    }
+}

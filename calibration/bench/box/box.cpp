@@ -117,7 +117,7 @@ void add_box(CLI::App& app, int& code) {
   auto options = std::make_shared<RunOptions>();
   auto most = std::make_shared<double>(300);
   auto name = std::make_shared<std::string>();
-  CLI::App* box = app.add_subcommand("box", "Measures the links between the GPUs and writes files for `moe-sim fit-comm` and `import-machine`");
+  CLI::App* box = app.add_subcommand("box", "Measures the links between the GPUs and writes files for `moe-sim fit` and `import-machine`");
   std::string help = "Parts, joined by commas (nccl: all of NCCL):";
   std::vector<std::string> names{"nccl"};
   for (const Part& p : parts()) {

@@ -1,6 +1,6 @@
 // Collectives in CUDA graphs: NCCL under one setting of its environment, and our own all-reduces.
 //
-// collective.csv: path,op,dtype,gpus,bytes,latency_us, as `moe-sim fit-comm` reads it. Paths: nccl-VERSION/SETTING,
+// collective.csv: path,op,dtype,gpus,bytes,latency_us, as `moe-sim fit` reads it. Paths: nccl-VERSION/SETTING,
 // suite-1/one_shot, suite-1/two_shot. Every graph starts at a line that all GPUs must reach; the time is of the calls
 // behind it, on the slowest GPU. Buffers are used again and again: small messages come from L2, as in a decode step.
 #include "comm/collectives.hpp"
