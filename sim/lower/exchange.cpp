@@ -155,7 +155,7 @@ void Step::exchange_tokens(int s, int micro, bool back, int layer) {
       const int tokens = travelling_.tokens_between[static_cast<std::size_t>(from.group)][static_cast<std::size_t>(layout_.expert_set(to.group, to.lane))];
       (back ? bytes[j][i] : bytes[i][j]) = i == j ? 0 : tokens * width / layout_.tp;
     }
-  const CommCost& cost = case_.profile.comm;
+  const CommCost& cost = case_.profile->comm;
   writer_.exchange(ranks, micro, bytes, item, cost.a2a_base_us + cost.a2a_peer_us * static_cast<double>(ranks.size() - 1), layer);
 }
 
