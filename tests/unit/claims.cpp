@@ -105,7 +105,7 @@ TEST_CASE("several experiments with claims print one table", "[unit]") {
   const auto r = test::moe_sim("run experiments/claims/01-kimi-all-reduce-as-published.yaml experiments/claims/02-kimi-all-reduce-consistent.yaml");
   CHECK(r.code == 0);
   CHECK(r.out.find("verdict") != std::string::npos);
-  CHECK(r.out.find("where the step goes") == std::string::npos);
+  CHECK(r.out.find("adds up to 100 %") == std::string::npos);
   const auto one = test::moe_sim("run experiments/claims/01-kimi-all-reduce-as-published.yaml");
-  CHECK(one.out.find("where the step goes") != std::string::npos);
+  CHECK(one.out.find("adds up to 100 %") != std::string::npos);
 }
