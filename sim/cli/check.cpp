@@ -5,6 +5,7 @@
 #include "cost/load_gpu.hpp"
 #include "cost/load_profile.hpp"
 #include "experiment/experiment.hpp"
+#include "kineto/rules.hpp"
 #include "machine/load.hpp"
 #include "model/load.hpp"
 #include "stack/load.hpp"
@@ -13,7 +14,7 @@
 namespace moe {
 namespace {
 
-enum class FileKind { experiment, model, machine, profile, stack, gpu, unknown };
+enum class FileKind { experiment, model, machine, profile, stack, gpu, kernel_rules, unknown };
 
 /// The kind shows in keys that only one kind of file has.
 FileKind kind_of(const Node& root) {
@@ -24,6 +25,7 @@ FileKind kind_of(const Node& root) {
   if (has("dense_gemm") || has("moe") || has("attention_decode") || has("comm")) return FileKind::profile;
   if (has("kernels") || has("launch")) return FileKind::stack;
   if (has("sm") || has("dram")) return FileKind::gpu;
+  if (has("rules")) return FileKind::kernel_rules;
   return FileKind::unknown;
 }
 
@@ -46,6 +48,7 @@ void read(const std::string& file, Diagnostics& out) {
     case FileKind::profile: load_profile(file, out); break;
     case FileKind::stack: load_stack(file, out); break;
     case FileKind::gpu: load_gpu(file, out); break;
+    case FileKind::kernel_rules: load_kernel_rules(file, out); break;
     case FileKind::unknown:
       out.merge(first);
       out.error("this is no file that moe-sim knows", {file, 0, 0, 1}, {},

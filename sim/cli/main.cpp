@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "cli/commands.hpp"
+#include "cli/import_options.hpp"
 #include "cli/network_options.hpp"
 #include "cli/study_options.hpp"
 #include "cli/fit_commands.hpp"
@@ -149,6 +150,8 @@ int main(int argc, char** argv) {
   explain->add_option("key", key, "dotted key or its last word; empty: all keys");
   moe::NetworkVerbs network;
   network.declare(app);
+  moe::ImportVerbs imports;
+  imports.declare(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -159,7 +162,7 @@ int main(int argc, char** argv) {
   const bool colour = !plain && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) != 0;
   const moe::Streams streams{std::cout, std::cerr, colour};
   const int code = moe::guarded(streams, [&] {
-    if (int answer = 0; network.run(streams, answer)) return answer;
+    if (int answer = 0; network.run(streams, answer) || imports.run(streams, answer)) return answer;
     int study_code = 0;
     if (moe::study_command(app, studies, streams, study_code)) return study_code;
     if (app.got_subcommand("compare")) return moe::compare_command(compare, streams);
