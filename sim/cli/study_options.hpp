@@ -13,6 +13,7 @@ struct StudyArguments {
   PlotArguments plot;
   ReportArguments report;
   InitArguments init;
+  ValidateReplayArguments replay;
   std::string docs;
 };
 
@@ -74,6 +75,15 @@ inline void add_report(CLI::App& app, ReportArguments& a) {
   v->add_option("--out", a.out, "HTML file (report.html)");
 }
 
+inline void add_validate_replay(CLI::App& app, ValidateReplayArguments& a) {
+  CLI::App* v = app.add_subcommand("validate-replay", "simulated steps beside steps that moe-calibrate replay executed");
+  v->add_option("results", a.results, "results.json of moe-calibrate replay")->required();
+  v->add_option("--set", a.set, "change a key of every experiment: --set profile=FILE");
+  v->add_option("--csv", a.csv, "write a row per program and kernel");
+  v->add_option("--markdown", a.markdown, "write the tables for the documentation");
+  v->add_flag("--json", a.json, "for programs");
+}
+
 inline void add_living(CLI::App& app, StudyArguments& a) {
   CLI::App* v = app.add_subcommand("init", "write a commented experiment to start from");
   v->add_option("--model", a.init.model, "moe-sim list models");
@@ -93,6 +103,7 @@ inline void add_studies(CLI::App& app, StudyArguments& a) {
   add_living(app, a);
   add_sweep(app, a.sweep);
   add_merge(app, a.merge);
+  add_validate_replay(app, a.replay);
 }
 
 /// Runs the verb that was given if it is one of these; `code` is its exit code.
@@ -103,6 +114,7 @@ inline bool study_command(const CLI::App& app, const StudyArguments& a, const St
   else if (is("search")) code = search_command(a.search, s);
   else if (is("plot")) code = plot_command(a.plot, s);
   else if (is("report")) code = report_command(a.report, s);
+  else if (is("validate-replay")) code = validate_replay_command(a.replay, s);
   else if (is("init")) code = init_command(a.init, s);
   else if (is("docs")) code = docs_command(a.docs, s);
   else return false;
