@@ -1,12 +1,14 @@
 // moe-sim run EXPERIMENT...: simulate, report, write files.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
 #include "base/hash.hpp"
 #include "cli/commands.hpp"
 #include "cli/study_commands.hpp"
+#include "report/claims_text.hpp"
 #include "report/detail.hpp"
 #include "report/page.hpp"
 #include "report/program.hpp"
@@ -63,22 +65,42 @@ void write_program_file(const Case& c, const std::string& path) {
   finish_writing(file, path);
 }
 
-/// `results`: JSON answers, printed when all experiments are done.
-int run_one(const RunArguments& a, const std::string& experiment, std::size_t position, const Streams& s,
-            nlohmann::ordered_json& results) {
+/// What is printed when all experiments are done.
+struct Answers {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  std::vector<NamedClaims> claims;
+  bool only_claims = false;  ///< one table of claims instead of full reports
+};
+
+/// Whether every file is about claims. Files that cannot be read are told later.
+bool all_claim(const std::vector<std::string>& experiments) {
+  return std::all_of(experiments.begin(), experiments.end(), [](const std::string& file) {
+    Diagnostics ignored;
+    const Document doc = load_document(file, ignored);
+    return ignored.has_errors() || doc.root.find("expect") != nullptr;
+  });
+}
+
+int run_one(const RunArguments& a, const std::string& experiment, std::size_t position, const Streams& s, Answers& answers) {
   Diagnostics warnings;
   const Case c = load_case(experiment, split_overrides(a.set), warnings);
   s.err << warnings.render(false);
   EvaluateOptions options;
   options.fold = !a.unfolded;
+  options.what_if = !answers.only_claims;
   const Result r = evaluate(c, options);
-  for (const std::string& m : c.machine->measured) s.err << "measured: machine " << c.machine->name << ": " << m << "\n";
-  for (const std::string& w : r.warnings) s.err << "warning: " << w << "\n";
-  if (!a.json) {
+  if (!answers.only_claims) {
+    for (const std::string& m : c.machine->measured) s.err << "measured: machine " << c.machine->name << ": " << m << "
+";
+    for (const std::string& w : r.warnings) s.err << "warning: " << w << "
+";
+  }
+  answers.claims.push_back({c.experiment.name, r.claims});
+  if (!a.json && !answers.only_claims) {
     if (position > 0) s.out << "\n" << std::string(100, '-') << "\n\n";
     s.out << summary(c, r, {s.colour, a.all_links ? std::size_t{0} : std::size_t{3}});
-  } else {
-    results.push_back(to_ordered_json(c, r));
+  } else if (a.json) {
+    answers.results.push_back(to_ordered_json(c, r));
   }
   const bool several = a.experiments.size() > 1;
   if (!a.out_dir.empty()) write_out_dir(c, r, several ? a.out_dir + "/" + c.experiment.name : a.out_dir);
@@ -109,11 +131,15 @@ int run_command(const RunArguments& a, const Streams& s) {
   if (several && !a.trace.empty())
     throw InputError("`--trace` writes one file and there are several experiments\n  = help: --out writes a folder for each");
   int worst = kAnswered;
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  Answers answers;
+  answers.only_claims = several && a.out_dir.empty() && all_claim(a.experiments);
   for (std::size_t i = 0; i < a.experiments.size(); ++i)
-    worst = std::max(worst, guarded(s, [&] { return run_one(a, a.experiments[i], i, s, results); }));
+    worst = std::max(worst, guarded(s, [&] { return run_one(a, a.experiments[i], i, s, answers); }));
   // One experiment: one object. Several: a list of those that have an answer.
+  const auto& results = answers.results;
   if (a.json && (several || !results.empty())) s.out << (several ? results : results[0]).dump(2) << "\n";
+  if (!a.json && answers.only_claims && !answers.claims.empty())
+    s.out << claims_text(answers.claims) << "next  moe-sim run FILE   (where the step goes, and what was assumed)\n";
   return worst;
 }
 

@@ -2,19 +2,14 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 
+#include "experiment/bind_claims.hpp"
 #include "experiment/bind_routing.hpp"
 #include "experiment/experiment.hpp"
 #include "experiment/speculation.hpp"
 
 namespace moe {
 namespace {
-
-/// Keys of breakdown_ms; tests/unit/experiment_load.cpp holds them equal to the program's categories.
-constexpr std::array kCategories{"attention", "experts",    "shared_experts", "all_reduce", "all_to_all",
-                                 "all_gather", "cast",       "dense_gemm",     "small_kernels", "lm_head",
-                                 "sampling",   "draft",      "pipeline",       "host"};
 
 void bind_names(Fields& f, Experiment& e) {
   int schema = 0;
@@ -61,28 +56,11 @@ void bind_batch(Fields& f, Experiment& e) {
     if (e.batch.context.size() > 1 && static_cast<int>(e.batch.context.size()) != e.batch.sequences)
       g.error("context", fmt::format("`context` lists {} sequences, `sequences` is {}", e.batch.context.size(),
                                      e.batch.sequences));
-  });
-}
-
-void bind_claims(Fields& f, Experiment& e) {
-  f.list("expect", Need::optional, "claims about the result, checked after the run", [&](Fields& g, std::size_t) {
-    Claim c;
-    g.text("metric", c.metric, Need::required, "dotted key of result.json, or share.<category>");
-    const std::vector<std::string> metrics = known_metrics();
-    if (!c.metric.empty() && std::find(metrics.begin(), metrics.end(), c.metric) == metrics.end())
-      g.error("metric", fmt::format("unknown metric `{}`", c.metric), suggestion(c.metric, metrics));
-    g.number("value", c.value, Need::required, Range::any(), "claimed value, in the metric's unit");
-    std::string tolerance = "5 %";
-    g.text("tolerance", tolerance, Need::optional, "allowed distance: `5 %` of the value, or a number");
-    const bool relative = tolerance.find('%') != std::string::npos;
-    const Parsed parsed = parse_quantity(tolerance, relative ? Unit::share : Unit::number);
-    if (!parsed.problem.empty() || parsed.value < 0)
-      g.error("tolerance", fmt::format("invalid tolerance `{}`", tolerance), "write it like `5 %` or `0.2`");
-    c.tolerance = parsed.value;
-    c.tolerance_is_relative = relative;
-    g.text("source", c.source, Need::required, "who claims it");
-    g.text("note", c.note, Need::optional, "under which conditions it was stated");
-    e.claims.push_back(std::move(c));
+    g.numbers("remaining", e.batch.remaining, Unit::count, Need::optional, Range::at_least(1),
+              "tokens that every sequence still has to write, one number or one per sequence: how long until the batch has drained");
+    if (e.batch.remaining.size() > 1 && static_cast<int>(e.batch.remaining.size()) != e.batch.sequences)
+      g.error("remaining", fmt::format("`remaining` lists {} sequences, `sequences` is {}", e.batch.remaining.size(),
+                                       e.batch.sequences));
   });
 }
 
@@ -90,16 +68,10 @@ void bind_what_if(Fields& f, Experiment& e) {
   f.list("what_if", Need::optional, "further questions, each the same step with one change", [&](Fields& g, std::size_t) {
     WhatIfRequest w;
     g.text("name", w.name, Need::required, "what the report calls it");
-    if (const Node* set = g.raw("set", "map of experiment key: value", Need::optional, "keys to change")) {
-      if (!set->is_map()) g.error("set", "`set` must be a map of dotted key: value");
-      for (const Entry& entry : set->entries) {
-        if (entry.value.is_scalar()) w.set.emplace_back(entry.key, entry.value.text);
-        else g.error("set", fmt::format("`{}` needs a plain value", entry.key));
-      }
-    }
+    bind_set(g, "set", w.set, "keys to change");
     if (const Node* faster = g.raw("faster", "map of category: factor", Need::optional,
                                    "breakdown categories, memory or links, and how many times as fast")) {
-      std::vector<std::string> parts(kCategories.begin(), kCategories.end());
+      std::vector<std::string> parts(kCategoryKeys.begin(), kCategoryKeys.end());
       parts.insert(parts.end(), {"memory", "links"});
       if (!faster->is_map()) g.error("faster", "`faster` must be a map of category: factor");
       for (const Entry& entry : faster->entries) {
@@ -135,16 +107,6 @@ void bind_degrade(Fields& f, Experiment& e) {
 
 }  // namespace
 
-std::vector<std::string> known_metrics() {
-  std::vector<std::string> names{"step_ms", "tpot_ms", "tokens_per_s", "tokens_per_s_per_sequence",
-                                 "kv_capacity_tokens", "theoretical_min_ms", "theoretical_min_unreplicated_ms",
-                                 "gap_to_min", "flops_pct_of_peak", "contention_ms"};
-  for (const char* prefix : {"breakdown_ms.", "share."})
-    for (const char* c : kCategories)
-      names.push_back(std::string(prefix) + c);
-  return names;
-}
-
 void bind_experiment(Fields& f, Experiment& e) {
   bind_names(f, e);
   f.section("plan", Need::required, "degrees of parallelism", [&](Fields& g) { bind_plan(g, e.plan); });
@@ -168,7 +130,7 @@ void bind_experiment(Fields& f, Experiment& e) {
   bind_what_if(f, e);
   f.raw("sweep", "map of dotted key: values", Need::optional,
         "axes of `moe-sim sweep`, crossed: lists or ranges like 1..256x2; `zip` holds maps of keys that go together");
-  bind_claims(f, e);
+  bind_claims(f, e.claims);
 }
 
 }  // namespace moe

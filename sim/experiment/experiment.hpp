@@ -20,19 +20,28 @@
 
 namespace moe {
 
+/// `--set key=value`, what-ifs and claims: dotted experiment keys with their new text.
+using Overrides = std::vector<std::pair<std::string, std::string>>;
+
 /// A statement about the result, checked after the run. A refuted claim is an answer, not an error.
 struct Claim {
-  std::string metric;         ///< a key of result.json, dotted: step_ms, breakdown_ms.all_reduce, share.cast, ...
-  double value = 0;
-  double tolerance = 0;       ///< allowed distance; a share of |value| when relative
+  std::string metric;         ///< a key of result.json, dotted: step_ms, breakdown_ms.all_reduce, share.cast, gain.tokens_per_s, ...
+  double value = 0;           ///< of a range: its middle
+  double tolerance = 0;       ///< allowed distance; a share of |value| when relative; of a range: half its width
   bool tolerance_is_relative = true;
   std::string source, note;
+  std::string text{};         ///< the statement in words; "": the metric's name
+  bool is_range = false;      ///< given as `between: [low, high]`
+  bool is_open = false;       ///< no value is claimed: the simulation predicts
+  std::string only_under{};   ///< conditions of this experiment that are not the published ones; "": as published
+  Overrides set{};            ///< keys changed for this claim
+  Overrides against{};        ///< gain.*: keys changed for what it is compared with
 };
 
 /// One change that the user wants to see beside the plain answer.
 struct WhatIfRequest {
   std::string name;
-  std::vector<std::pair<std::string, std::string>> set;     ///< experiment keys, dotted, with new values
+  Overrides set;                                            ///< experiment keys, dotted, with new values
   std::vector<std::pair<std::string, double>> faster;       ///< category or resource -> factor
 };
 
@@ -65,9 +74,6 @@ struct Experiment {
   std::vector<Claim> claims;
 };
 
-/// `--set key=value` and what-ifs: dotted experiment keys with their new text.
-using Overrides = std::vector<std::pair<std::string, std::string>>;
-
 /// What drafts tokens: an MTP layer, a draft head or a model of its own, as a model of few layers.
 struct Draft {
   Model model;
@@ -87,7 +93,7 @@ struct Case {
   std::size_t checkpoint = 0;           ///< position in model.checkpoints
   std::shared_ptr<const Machine> machine;
   std::shared_ptr<const Routes> routes; ///< of *machine
-  Profile profile;
+  std::shared_ptr<const Profile> profile;  ///< shared by every case that names it: its tables are large
   Stack stack;
   std::shared_ptr<const Draft> draft;   ///< null: no speculation, or none that runs on the GPU
   Overrides overrides;                  ///< that were applied to the file
@@ -97,7 +103,9 @@ struct Case {
   const Checkpoint& weights() const { return model.checkpoints[checkpoint]; }
 };
 
-/// What a claim may be about: dotted keys of result.json, share.<category> of the step (0 to 1), gap_to_min.
+/// What a claim may be about: dotted keys of result.json, share.<category> of the step (0 to 1), gap_to_min. Beyond these,
+/// calls.<kernel path>, and gain.<metric>: with the claim's `set` over that with its
+/// `against` (default: the experiment as it stands), minus 1.
 std::vector<std::string> known_metrics();
 
 /// The machine as the experiment degrades it.

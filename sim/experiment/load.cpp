@@ -153,9 +153,9 @@ class Loader {
     const std::string path = find("profile", kProfiles, e().profile);
     if (path.empty()) return;
     note_file(path);
-    case_.profile = *cache_.profiles.get(path, out_, [&](Diagnostics& d) { return load_profile(path, d); });
-    if (case_.machine != nullptr && !case_.profile.gpu.name.empty() && case_.profile.gpu.name != case_.machine->gpu)
-      out_.error(fmt::format("profile `{}` is for {}, machine `{}` has {}", e().profile, case_.profile.gpu.name,
+    case_.profile = cache_.profiles.get(path, out_, [&](Diagnostics& d) { return load_profile(path, d); });
+    if (case_.machine != nullptr && !case_.profile->gpu.name.empty() && case_.profile->gpu.name != case_.machine->gpu)
+      out_.error(fmt::format("profile `{}` is for {}, machine `{}` has {}", e().profile, case_.profile->gpu.name,
                              e().machine, case_.machine->gpu),
                  place("profile"), "profile");
   }

@@ -26,7 +26,7 @@ void missing_kernel(const Case& c, const std::string& section, const std::string
             {}, {}, fmt::format("add `kernels.{}.{}` to the stack file, or choose another checkpoint or stack", op, format));
   else
     d.error(fmt::format("stack `{}` runs `{}` in {} by `{}`, which profile `{}` does not have under `{}`",
-                        c.stack.name, op, format, path, c.profile.name, section),
+                        c.stack.name, op, format, path, c.profile->name, section),
             {}, {}, "fit a profile from measurements of this kernel, or name another path in the stack");
   throw InputError(std::move(d));
 }
@@ -50,7 +50,7 @@ void Cook::dense(const char* name, TensorClass weights, double n, double k, bool
   const Format format = case_.weights().format[static_cast<std::size_t>(weights)];
   const std::string family = kernel_format(format);
   std::string path_name;
-  DenseGemmPath path = kernel_path(case_, case_.profile.dense_gemm, "dense_gemm", "dense", family, path_name);
+  DenseGemmPath path = kernel_path(case_, case_.profile->dense_gemm, "dense_gemm", "dense", family, path_name);
   if (format == Format::fp32) path.bytes_per_weight = 4;
   if (quantised_input(family) && !contains(path.includes, "quantise")) {
     other("quantise", "cast", family, Category::cast, m, 3 * m * k, kInL2, replicated);
@@ -69,7 +69,7 @@ void Cook::sized(CallSizes sizes) {
 void Cook::other(const char* name, const char* op, const std::string& format, Category category, double x,
                  double bytes, double reuse_bytes, bool replicated) {
   std::string path_name;
-  const ElementwisePath& path = kernel_path(case_, case_.profile.elementwise, "elementwise", op, format, path_name);
+  const ElementwisePath& path = kernel_path(case_, case_.profile->elementwise, "elementwise", op, format, path_name);
   add(name, category, moe::elementwise(gpu_, path, x, bytes, reuse_bytes), path_name, path.includes, replicated,
       {op, format, {{"bytes", bytes}}});
 }
@@ -96,7 +96,7 @@ void Cook::attention(const char* name, const char* op, const AttentionShape& sha
                      bool replicated_kv) {
   const std::string format = case_.experiment.kv_dtype == KvDtype::fp8 ? "fp8" : "bf16";
   std::string path_name;
-  const AttentionPath& path = kernel_path(case_, case_.profile.attention, "attention_decode", op, format, path_name);
+  const AttentionPath& path = kernel_path(case_, case_.profile->attention, "attention_decode", op, format, path_name);
   KernelCost cost = decode_attention(gpu_, path, shape);
   // Uneven lengths: the step is not over before the longest sequence is, even if it ran alone.
   AttentionShape longest = shape;

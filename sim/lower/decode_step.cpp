@@ -30,7 +30,7 @@ constexpr int kPipelineRounds = 3;
 }  // namespace
 
 Step::Step(const Case& c, const LowerOptions& o)
-    : case_(c), layout_(layout_for(c)), gpu_(tweaked(c.profile.gpu, o.tweaks)),
+    : case_(c), layout_(layout_for(c)), gpu_(tweaked(c.profile->gpu, o.tweaks)),
       own_writer_(std::make_unique<Writer>(c, gpu_, layout_, o)), writer_(*own_writer_), step_(o.step) {
   const int batch = of_replica(c).sequences;
   shape_.queries = shape_.head_tokens = c.experiment.speculation.queries(batch);
@@ -39,7 +39,7 @@ Step::Step(const Case& c, const LowerOptions& o)
 }
 
 Step::Step(const Case& c, const LowerOptions& o, Writer& writer, const Layout& layout, const StepShape& shape)
-    : case_(c), layout_(layout), gpu_(tweaked(c.profile.gpu, o.tweaks)), shape_(shape), writer_(writer), step_(o.step) {
+    : case_(c), layout_(layout), gpu_(tweaked(c.profile->gpu, o.tweaks)), shape_(shape), writer_(writer), step_(o.step) {
   prepare_batches();
 }
 

@@ -42,7 +42,7 @@ Recipe stages_of(const MoePath& path, const std::string& path_name) {
 Experts prepare_experts(const Case& c, const Mlp& mlp, int step, RoutingVariant variant, std::vector<Source> sources) {
   const auto format = c.weights().format[static_cast<std::size_t>(TensorClass::routed_experts)];
   std::string name;
-  const MoePath& path = kernel_path(c, c.profile.moe, "moe", "experts", kernel_format(format), name);
+  const MoePath& path = kernel_path(c, c.profile->moe, "moe", "experts", kernel_format(format), name);
   Routing routing = c.experiment.routing;
   routing.seed += 0x51ed2701ULL * static_cast<std::uint64_t>(variant.number);
   routing.tokens_per_sequence = variant.tokens_per_sequence;

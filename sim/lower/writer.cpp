@@ -22,7 +22,7 @@ CommCost faster_links(CommCost c, double factor) {
 
 Writer::Writer(const Case& c, const GpuSpec& gpu, const Layout& layout, const LowerOptions& options)
     : case_(c), gpu_(gpu), layout_(layout), options_(options), micro_batches_(layout.micro_batches),
-      comm_cost_(faster_links(c.profile.comm, options.tweaks.links)), link_bytes_(c.machine->links.size(), 0.0) {
+      comm_cost_(faster_links(c.profile->comm, options.tweaks.links)), link_bytes_(c.machine->links.size(), 0.0) {
   play_ranks();
   chains_.resize(played_.size() * static_cast<std::size_t>(micro_batches_));
   turn_.resize(played_.size(), kNoOp);

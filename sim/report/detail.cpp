@@ -115,7 +115,7 @@ Json kernels_json(const Case& c, const Lowered& l, const Timeline& t) {
     w.category = l.program.category[op];
     ++w.calls;
     w.flop += f.flop, w.bytes += f.dram_bytes, w.us += to_ms(t.end[op] - t.start[op]) * 1e3;
-    w.peak = peak_flops(c.profile.gpu, f.compute) * 1e-12;
+    w.peak = peak_flops(c.profile->gpu, f.compute) * 1e-12;
   }
   Json out = Json::array();
   for (const auto& [name, w] : kernels)
@@ -132,7 +132,7 @@ nlohmann::ordered_json detail_json(const Case& c, const Result& r) {
   out["traffic"] = traffic_json(c, r.lowered);
   out["machine"] = machine_json(c, r);
   out["kernels"] = kernels_json(c, r.lowered, r.timeline);
-  out["dram_GBps"] = c.profile.gpu.dram_Bps * 1e-9;
+  out["dram_GBps"] = c.profile->gpu.dram_Bps * 1e-9;
   return out;
 }
 

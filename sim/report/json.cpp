@@ -1,5 +1,7 @@
 #include "report/json.hpp"
 
+#include <cmath>
+
 #include "base/hash.hpp"
 #include "report/speculation_text.hpp"
 
@@ -38,12 +40,26 @@ Json paths(const Result& r) {
   return out;
 }
 
+Json number_or_null(double v) { return std::isnan(v) ? Json(nullptr) : Json(v); }
+
 Json claims(const Result& r) {
   Json out = Json::array();
-  for (const ClaimResult& c : r.claims)
-    out.push_back({{"metric", c.claim.metric}, {"value", c.claim.value}, {"simulated", c.simulated},
-                   {"tolerance", c.claim.tolerance}, {"relative", c.claim.tolerance_is_relative},
-                   {"holds", c.holds}, {"source", c.claim.source}, {"note", c.claim.note}});
+  for (const ClaimResult& c : r.claims) {
+    Json row = {{"claim", c.claim.text.empty() ? c.claim.metric : c.claim.text}, {"metric", c.claim.metric},
+                {"value", c.claim.is_open ? Json(nullptr) : Json(c.claim.value)}, {"simulated", number_or_null(c.simulated)},
+                {"tolerance", c.claim.tolerance}, {"relative", c.claim.tolerance_is_relative}, {"holds", c.holds},
+                {"verdict", c.verdict()}, {"source", c.claim.source}, {"note", c.claim.note}};
+    for (const auto& [key, value] : c.claim.set) row["set"][key] = value;
+    for (const auto& [key, value] : c.claim.against) row["against"][key] = value;
+    out.push_back(row);
+  }
+  return out;
+}
+
+Json drain(const DrainResult& d) {
+  Json out = {{"seconds", d.seconds}, {"interval90_s", {d.low, d.high}}, {"half_seconds", d.half_seconds},
+              {"mean_batch", d.mean_batch}, {"tokens_per_s", d.tokens_per_s}};
+  if (d.seconds_without > 0) out["seconds_without_drafts"] = d.seconds_without, out["speedup"] = d.seconds_without / d.seconds;
   return out;
 }
 
@@ -73,7 +89,7 @@ nlohmann::ordered_json inputs_json(const Case& c) {
   out["resolved"] = resolved;
   out["files"] = Json::array();
   for (const auto& [path, hash] : c.files) out["files"].push_back({{"file", path}, {"fnv1a", hash}});
-  out["profile_provenance"] = c.profile.provenance;
+  out["profile_provenance"] = c.profile->provenance;
   return out;
 }
 
@@ -105,10 +121,15 @@ nlohmann::ordered_json to_ordered_json(const Case& c, const Result& r) {
   out["theoretical_min_ms"] = r.theoretical_min_ms;
   out["theoretical_min_unreplicated_ms"] = r.theoretical_min_unreplicated_ms;
   out["flops_pct_of_peak"] = r.flops_pct_of_peak;
+  out["achieved_tflops"] = r.achieved_tflops;
+  out["achieved_pct_of_fastest_peak"] = r.achieved_pct_of_fastest_peak;
+  out["expert_gemm"] = {{"slice", r.expert_gemm.slice}, {"rows_per_expert", r.expert_gemm.rows_per_expert},
+                        {"dram_pct_of_peak", r.expert_gemm.dram_pct_of_peak}, {"flops_pct_of_peak", r.expert_gemm.flops_pct_of_peak}};
   out["contention_ms"] = r.contention_ms;
   out["active_experts"] = r.active_experts;
   out["rows"] = r.rows;
   if (r.speculation.on) out["speculation"] = speculation_json(r.speculation);
+  if (r.drain.on) out["drain"] = drain(r.drain);
   out["paths"] = paths(r);
   out["what_if"] = what_ifs(r);
   out["claims"] = claims(r);

@@ -122,7 +122,7 @@ nlohmann::ordered_json program_json(const Case& c, const RecordedStep& step, con
   out["gpus"] = e.gpus;
   out["ranks"] = step.lowered.ranks;
   out["batch"] = {{"sequences", e.batch.sequences}, {"mean_context", e.batch.mean_context()}};
-  out["simulated"] = {{"profile", c.profile.name}, {"step_us", to_ms(step.timeline.makespan) * 1e3}};
+  out["simulated"] = {{"profile", c.profile->name}, {"step_us", to_ms(step.timeline.makespan) * 1e3}};
   out["ops"] = Json::array();
   const auto before = predecessors(step.lowered);
   for (std::size_t i = 0; i < step.lowered.calls.size(); ++i) {

@@ -5,46 +5,14 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 #include <numeric>
 
 #include "network/pcie_rule.hpp"
+#include "report/work.hpp"
 #include "timeline/fingerprint.hpp"
 
 namespace moe {
 namespace {
-
-/// Sums over the ops of the measured round.
-struct Work {
-  double dram_bytes = 0, unreplicated_bytes = 0;  ///< that one token's pass has to read: fullest rank of each stage
-  double peak_seconds = 0;                        ///< FLOPs over the peak of their type, mean over ranks
-};
-
-Work work_of(const Lowered& l, const GpuSpec& gpu) {
-  struct Rank {
-    double bytes = 0, unreplicated = 0, peak_seconds = 0;
-  };
-  std::vector<Rank> ranks(l.stage_of_rank.size());
-  for (std::size_t i = index(l.first_op); i < l.facts.size(); ++i) {
-    const OpId op = static_cast<OpId>(i);
-    const OpFacts& f = l.facts[op];
-    if (l.program.kind[op] != Kind::compute) continue;
-    Rank& r = ranks[static_cast<std::size_t>(l.program.label[op].source)];
-    r.bytes += f.dram_bytes / l.micro_batches;
-    r.unreplicated += (f.replicated ? f.dram_bytes / l.ranks : f.dram_bytes) / l.micro_batches;
-    if (f.flop > 0 && peak_flops(gpu, f.compute) > 0) r.peak_seconds += f.flop / peak_flops(gpu, f.compute);
-  }
-  Work sum;
-  std::map<int, Rank> fullest;
-  for (std::size_t r = 0; r < ranks.size(); ++r) {
-    Rank& stage = fullest[l.stage_of_rank[r]];
-    stage.bytes = std::max(stage.bytes, ranks[r].bytes);
-    stage.unreplicated = std::max(stage.unreplicated, ranks[r].unreplicated);
-    sum.peak_seconds += ranks[r].peak_seconds / static_cast<double>(ranks.size());
-  }
-  for (const auto& [stage, r] : fullest) sum.dram_bytes += r.bytes, sum.unreplicated_bytes += r.unreplicated;
-  return sum;
-}
 
 /// The part of the critical path that lies in the measured round.
 std::vector<Segment> measured(const std::vector<Segment>& path, Time from) {
@@ -93,11 +61,14 @@ void add_step(const Case& c, Lowered l, Result& r, bool first, bool detail) {
   r.events += t.events;
   r.solves += t.solves;
   r.active_experts += l.active_experts;
-  const Work work = work_of(l, c.profile.gpu);
-  r.theoretical_min_ms += work.dram_bytes / c.profile.gpu.dram_Bps * 1e3;
-  r.theoretical_min_unreplicated_ms += work.unreplicated_bytes / c.profile.gpu.dram_Bps * 1e3;
+  const Work work = work_of(l, c.profile->gpu);
+  r.theoretical_min_ms += work.dram_bytes / c.profile->gpu.dram_Bps * 1e3;
+  r.theoretical_min_unreplicated_ms += work.unreplicated_bytes / c.profile->gpu.dram_Bps * 1e3;
   r.flops_pct_of_peak += work.peak_seconds * 1e3 / to_ms(step) * 100;
+  const double gpus = static_cast<double>(c.experiment.gpus.size());
+  r.achieved_tflops += work.flop * gpus / to_ms(step) * 1e-9;
   if (!first) return;
+  if (detail) r.expert_gemm = expert_gemm(c, l, t);
   r.paths = l.paths;
   std::stable_sort(r.paths.begin(), r.paths.end(), [](auto& a, auto& b) { return a.time_us > b.time_us; });
   r.rows = l.rows;
@@ -114,7 +85,7 @@ void mean_over_steps(Result& r) {
   const auto n = static_cast<double>(r.steps_ms.size());
   for (double& v : r.breakdown_ms) v /= n;
   for (double* v : {&r.contention_ms, &r.active_experts, &r.theoretical_min_ms, &r.theoretical_min_unreplicated_ms,
-                    &r.flops_pct_of_peak})
+                    &r.flops_pct_of_peak, &r.achieved_tflops})
     *v /= n;
   r.step_ms = std::accumulate(r.breakdown_ms.begin(), r.breakdown_ms.end(), 0.0);
 }
@@ -165,17 +136,21 @@ Result evaluate(const Case& c, const EvaluateOptions& options) {
     add_step(c, lower_step(c, o), r, s == 0, options.detail);
   }
   mean_over_steps(r);
+  const GpuSpec& gpu = c.profile->gpu;
+  const double fastest = std::max({gpu.bf16_flops, gpu.fp8_flops, gpu.fp4_flops}) * static_cast<double>(e.gpus.size());
+  if (fastest > 0) r.achieved_pct_of_fastest_peak = r.achieved_tflops * 1e12 / fastest * 100;
   r.tpot_ms = r.step_ms;
   r.tokens_per_s = e.batch.sequences / (r.step_ms * 1e-3);
   r.tokens_per_s_per_sequence = r.tokens_per_s / e.batch.sequences;
   add_interval(c, r);
-  add_speculation(c, r);
+  add_speculation(c, r, options.detail);
+  if (options.detail) add_drain(c, r);
   add_notes(c, r);
   if (options.what_if) {
     add_what_ifs(c, r);
     add_speculation_table(c, r);
   }
-  check_claims(c, r);
+  if (options.detail) check_claims(c, r);
   r.host_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - before).count();
   return r;
 }

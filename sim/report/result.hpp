@@ -20,8 +20,19 @@ struct WhatIf {
 
 struct ClaimResult {
   Claim claim;
-  double simulated = 0;
-  bool holds = false;
+  double simulated = 0;     ///< NaN: there is no such number, see `problem`
+  bool holds = false;       ///< within the tolerance; true where nothing is claimed
+  std::string problem;      ///< why there is no number
+  /// "reproduced", "refuted", "consistent only under ...", "predicted" or "no answer: ...".
+  std::string verdict() const;
+};
+
+/// What the grouped GEMMs of the routed experts reach on the first rank, in the first step.
+struct ExpertGemm {
+  double slice = 0;               ///< of an expert's intermediate size per GPU: N of its gate and of its up product, K of down
+  double rows_per_expert = 0;     ///< of a touched expert
+  double dram_pct_of_peak = 0;    ///< bytes read / time / peak DRAM bandwidth
+  double flops_pct_of_peak = 0;   ///< useful FLOPs / time / peak of the format it multiplies in
 };
 
 struct LinkUse {
@@ -57,6 +68,14 @@ struct SpeculationResult {
   std::vector<SpeculationPoint> table;
 };
 
+/// A batch that is not refilled (batch.remaining), from now until its last sequence is done.
+struct DrainResult {
+  bool on = false;
+  double seconds = 0, low = 0, high = 0;   ///< 90 % interval: draws, step and acceptance
+  double half_seconds = 0, mean_batch = 0, tokens_per_s = 0;
+  double seconds_without = 0;              ///< without drafts; 0: there are none
+};
+
 /// Times are means over the simulated steps.
 struct Result {
   double step_ms = 0;
@@ -69,11 +88,15 @@ struct Result {
   double theoretical_min_ms = 0;            ///< bytes this plan reads per GPU over peak DRAM bandwidth
   double theoretical_min_unreplicated_ms = 0;
   double flops_pct_of_peak = 0;             ///< each op against the peak of its compute type
+  double achieved_tflops = 0;               ///< useful FLOPs of all GPUs over the step
+  double achieved_pct_of_fastest_peak = 0;  ///< the same against the GPUs' peak in their fastest format
+  ExpertGemm expert_gemm;
   Memory memory;
   std::vector<LinkUse> links;               ///< that carried something, costliest first
   std::vector<PathUse> paths;               ///< kernel paths and collectives, longest first
   std::vector<WhatIf> what_if;
   SpeculationResult speculation;
+  DrainResult drain;
   std::vector<ClaimResult> claims;
   std::vector<std::string> warnings;
   double active_experts = 0;
@@ -108,11 +131,13 @@ void add_what_ifs(const Case& c, Result& result);
 void add_interval(const Case& c, Result& result);
 /// Memory of every rank of one replica, draft included.
 Memory memory_of(const Case& c);
-/// Acceptance, and time per token with it. Before the interval.
-void add_speculation(const Case& c, Result& result);
+/// Acceptance, and time per token with it; after the interval. `compares`: also the step without drafts, simulated again.
+void add_speculation(const Case& c, Result& result, bool compares);
 /// Speed-up by batch and k: the step simulated for each. Batches that do not fit are left out.
 void add_speculation_table(const Case& c, Result& result);
-/// Checks the experiment's claims against the finished result.
+/// Plays the batch until it is empty (batch.remaining). After speculation.
+void add_drain(const Case& c, Result& result);
+/// Checks the experiment's claims against the finished result; a claim with `set` is simulated with those keys changed.
 void check_claims(const Case& c, Result& result);
 
 }  // namespace moe

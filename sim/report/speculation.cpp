@@ -19,15 +19,13 @@ constexpr int kLargestBatch = 512;
 
 int replica_batch(const Case& c) { return slice(c.experiment.batch, 0, c.experiment.plan.replicas).sequences; }
 
-/// The case at another batch and number of drafts, adaptive entries set aside.
-Case at(const Case& c, int batch, int k) {
-  Case other = c;
+/// Sets `other`, a copy of `c`, to another batch and number of drafts, adaptive entries set aside. One copy serves a table.
+void move_to(const Case& c, int batch, int k, Case& other) {
   other.experiment.speculation.k = k;
   other.experiment.speculation.adaptive.clear();
-  if (batch == c.experiment.batch.sequences) return other;
-  other.experiment.batch.context = {c.experiment.batch.mean_context()};
+  const bool same = batch == c.experiment.batch.sequences;
+  other.experiment.batch.context = same ? c.experiment.batch.context : std::vector<double>{c.experiment.batch.mean_context()};
   other.experiment.batch.sequences = batch;
-  return other;
 }
 
 double length_at(const Case& c, int k, int batch) {
@@ -82,12 +80,12 @@ Memory memory_of(const Case& c) {
     share = draft_share(c.draft->model, c.draft->weights(), layout, e.kv_dtype, e.speculation.tp > 0 ? e.speculation.tp : layout.tp,
                         c.draft->copies, c.draft->fused_states, c.draft->own_embedding, c.draft->own_head);
   share.state_copies = k + 1;
-  return memory_of(c.model, c.weights(), layout, e.kv_dtype, batch, c.profile.gpu,
+  return memory_of(c.model, c.weights(), layout, e.kv_dtype, batch, c.profile->gpu,
                    e.memory_fraction > 0 ? e.memory_fraction : c.stack.memory_fraction,
                    e.memory_reserve_bytes >= 0 ? e.memory_reserve_bytes : c.stack.reserve_bytes, share);
 }
 
-void add_speculation(const Case& c, Result& r) {
+void add_speculation(const Case& c, Result& r, bool compares) {
   const Speculation& spec = c.experiment.speculation;
   const int batch = replica_batch(c), k = spec.drafts(batch);
   SpeculationResult& s = r.speculation;
@@ -112,7 +110,10 @@ void add_speculation(const Case& c, Result& r) {
   s.tpot_high_ms = r.tpot_ms * std::exp(root_sum(std::log(r.interval_high_ms / r.step_ms), std::log(s.acceptance_length / s.low)));
   s.draft_ms = r.breakdown_ms[static_cast<std::size_t>(Category::draft)];
   s.verify_ms = r.step_ms - s.draft_ms;
-  s.step_without_ms = step_ms(at(c, c.experiment.batch.sequences, 0), {});
+  if (!compares) return;
+  Case without = c;
+  move_to(c, c.experiment.batch.sequences, 0, without);
+  s.step_without_ms = step_ms(without, {});
   s.break_even_length = r.step_ms / s.step_without_ms;
   s.speedup = s.acceptance_length / s.break_even_length;
 }
@@ -121,11 +122,12 @@ void add_speculation_table(const Case& c, Result& r) {
   SpeculationResult& s = r.speculation;
   if (!s.on) return;
   const int most = c.experiment.speculation.tree_budget > 0 ? s.k : std::max(s.k, kMostDrafts);
+  Case other = c;
   for (const int batch : table_batches(c.experiment.batch.sequences)) {
     double without = 0;
     for (int k = 0; k <= most; ++k) {
       if (c.experiment.speculation.tree_budget > 0 && k > 0 && k < most) continue;
-      const Case other = at(c, batch, k);
+      move_to(c, batch, k, other);
       try {
         check_fits(memory_of(other), other.experiment.gpus);
         SpeculationPoint p;

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/text.hpp"
+#include "report/claims_text.hpp"
 #include "report/speculation_text.hpp"
 
 namespace moe {
@@ -37,7 +38,8 @@ std::string headline(const Case& c, const Result& r) {
   t.row({"memory floor", significant(r.theoretical_min_ms) + " ms",
          fmt::format("bytes this plan reads per GPU at peak bandwidth ({} ms without replicas); the step is {:.1f} times that",
                      significant(r.theoretical_min_unreplicated_ms), r.step_ms / r.theoretical_min_ms)});
-  t.row({"FLOPs", fmt::format("{:.2f} %", r.flops_pct_of_peak), "of the tensor cores' peak, each op in its own format"});
+  t.row({"FLOPs", fmt::format("{:.2f} %", r.flops_pct_of_peak),
+         fmt::format("of the tensor cores' peak, each op in its own format; {} TFLOP/s in all", significant(r.achieved_tflops))});
   t.row({"contention", significant(r.contention_ms) + " ms", "of the step, lost to transfers that share links"});
   t.row({"memory per GPU", fmt::format("{:.1f} GiB", m.ranks[0].total() / kGiB),
          fmt::format("weights {:.1f}, KV cache {:.1f}, reserve {:.1f}; the engine takes {:.1f}", m.ranks[0].weights_bytes / kGiB,
@@ -110,21 +112,23 @@ std::string speculation(const Result& r, const TextStyle& s) {
          speculation_text(r.speculation);
 }
 
+std::string drain(const Result& r, const TextStyle& s) {
+  if (!r.drain.on) return {};
+  const DrainResult& d = r.drain;
+  TextTable t("lrl");
+  t.row({"batch has drained after", significant(d.seconds) + " s", fmt::format("90 % interval {} to {} s; half of the sequences after {} s", significant(d.low), significant(d.high), significant(d.half_seconds))});
+  t.row({"throughput", grouped(d.tokens_per_s) + " tokens/s", fmt::format("mean over the time, {:.1f} sequences running", d.mean_batch)});
+  if (d.seconds_without > 0) t.row({"without drafts", significant(d.seconds_without) + " s", fmt::format("{:.2f}x the time", d.seconds_without / d.seconds)});
+  return heading(s, "if the batch is not refilled", "sequences finish one after the other") + t.render();
+}
+
 std::string claims(const Result& r, const TextStyle& s) {
-  if (r.claims.empty()) return {};
-  TextTable t("lrrll");
-  t.row({"claim", "claimed", "simulated", "verdict", "source"});
-  for (const ClaimResult& c : r.claims)
-    t.row({c.claim.metric, significant(c.claim.value), significant(c.simulated), c.holds ? "holds" : "refuted", c.claim.source});
-  std::string out = heading(s, "claims") + t.render();
-  for (const ClaimResult& c : r.claims)
-    if (!c.claim.note.empty()) out += fmt::format("  {}: {}\n", c.claim.metric, c.claim.note);
-  return out;
+  return r.claims.empty() ? std::string() : heading(s, "claims") + claims_text(r.claims);
 }
 
 std::string footer(const Case& c, const Result& r) {
   TextTable t("ll");
-  t.row({"model", fmt::format("max-min links · profile {} · stack {} · routing seed {}", c.profile.name, c.stack.name, c.experiment.routing.seed)});
+  t.row({"model", fmt::format("max-min links · profile {} · stack {} · routing seed {}", c.profile->name, c.stack.name, c.experiment.routing.seed)});
   t.row({"host", fmt::format("{} ops, {} events, {} solves in {} ms", grouped(static_cast<double>(r.ops)), grouped(static_cast<double>(r.events)),
                              grouped(static_cast<double>(r.solves)), significant(r.host_ms))});
   t.row({"next", fmt::format("moe-sim run {} --out out/   (report.html, result.json, trace.json)", c.experiment.file)});
@@ -134,7 +138,7 @@ std::string footer(const Case& c, const Result& r) {
 }  // namespace
 
 std::string summary(const Case& c, const Result& r, const TextStyle& s) {
-  return headline(c, r) + breakdown(r, s) + kernels(r, s) + links(r, s) + speculation(r, s) + what_if(r, s) + claims(r, s) + footer(c, r);
+  return headline(c, r) + breakdown(r, s) + kernels(r, s) + links(r, s) + speculation(r, s) + drain(r, s) + what_if(r, s) + claims(r, s) + footer(c, r);
 }
 
 }  // namespace moe

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/plan.hpp"
+#include "workload/speculation.hpp"
 
 namespace moe {
 
@@ -16,6 +17,8 @@ struct Launchable {
   int context = 0;             ///< longest, in tokens
   bool fp8_kv = false;
   double memory_fraction = 0;  ///< 0: the engine's default
+  Speculation speculation{};   ///< k 0: none
+  std::string draft_repository{};  ///< draft head or model; empty where the target drafts itself
 };
 
 struct LaunchFlags {

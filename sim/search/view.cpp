@@ -14,7 +14,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Launchable launchable(const SearchResult& r, const Candidate& c) {
-  Launchable w{r.repository, plan_of(c.row.axes), c.sequences, 0, false, 0};
+  Launchable w;
+  w.repository = r.repository;
+  w.plan = plan_of(c.row.axes);
+  w.sequences = c.sequences;
   Overrides all = r.study.set;
   const Overrides point = r.study.grid.point(c.row.index);
   all.insert(all.end(), point.begin(), point.end());
@@ -24,6 +27,8 @@ Launchable launchable(const SearchResult& r, const Candidate& c) {
   for (w.context = 1024; w.context <= k.experiment.batch.max_context(); w.context *= 2) {}
   w.fp8_kv = k.experiment.kv_dtype == KvDtype::fp8;
   w.memory_fraction = k.experiment.memory_fraction > 0 ? k.experiment.memory_fraction : k.stack.memory_fraction;
+  w.speculation = k.experiment.speculation;
+  if (k.draft != nullptr && w.speculation.method != Speculation::Method::mtp) w.draft_repository = k.draft->model.repository;
   return w;
 }
 

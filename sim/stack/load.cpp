@@ -169,7 +169,7 @@ void bind_stack(Fields& f, Stack& s) {
     s.comm.pipeline_us = seconds * 1e6;
   });
   f.section("extra_cast", Need::optional, "a dtype cast over a foreign buffer, once per layer", [&](Fields& g) {
-    g.quantity("bytes", s.extra_cast.bytes, Unit::bytes, Need::required, Range::positive(), "moved per call");
+    g.quantity("bytes", s.extra_cast.bytes, Unit::bytes, Need::required, Range::not_negative(), "moved per call; 0: no cast");
     const std::vector<std::string> kinds{"all", "moe", "dense"};
     int kind = 0;
     g.choice("layers", kind, kinds, Need::optional, "which layers run it");

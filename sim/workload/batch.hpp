@@ -10,7 +10,12 @@ struct Batch {
   int sequences = 1;
   /// Cached tokens before the step: one value for all, or one per sequence.
   std::vector<double> context{0};
+  /// Tokens still to be written, one value or one per sequence; empty: not asked. Then the batch is not refilled.
+  std::vector<double> remaining;
 
+  double remaining_of(int sequence) const {
+    return remaining.size() == 1 ? remaining[0] : remaining[static_cast<std::size_t>(sequence)];
+  }
   double context_of(int sequence) const {
     return context.size() == 1 ? context[0] : context[static_cast<std::size_t>(sequence)];
   }

@@ -153,7 +153,7 @@ TEST_CASE("parts that a path's time contains are charged once", "[analytic]") {
 TEST_CASE("activations are quantised by an op of their own only where the GEMM's time lacks it",
           "[analytic]") {
   const Step s = lowered({{"model", "glm-4.7"}, {"checkpoint", "fp8"}, {"kv_dtype", "bf16"}});
-  const DenseGemmPath& path = s.c.profile.dense_gemm.at(s.c.stack.path("dense", "fp8"));
+  const DenseGemmPath& path = s.c.profile->dense_gemm.at(s.c.stack.path("dense", "fp8"));
   std::size_t gemms = 0;
   for (const PathUse& p : s.l.paths)
     if (p.path == s.c.stack.path("dense", "fp8")) gemms = static_cast<std::size_t>(p.calls);
@@ -164,7 +164,7 @@ TEST_CASE("activations are quantised by an op of their own only where the GEMM's
 TEST_CASE("idle between graph nodes is added only to ops that were timed without it", "[analytic]") {
   const Step s = lowered({});
   const auto includes_gap = [&](const std::string& path) {
-    const Profile& p = s.c.profile;
+    const Profile& p = *s.c.profile;
     if (p.dense_gemm.count(path)) return contains(p.dense_gemm.at(path).includes, "gap");
     if (p.moe.count(path)) return contains(p.moe.at(path).includes, "gap");
     if (p.attention.count(path)) return contains(p.attention.at(path).includes, "gap");

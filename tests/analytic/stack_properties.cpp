@@ -64,7 +64,7 @@ TEST_CASE("a cast over a foreign buffer costs its bytes on every layer", "[analy
   const Result plain = simulate("plan-glm-5-nvfp4-tp8", {{"batch.sequences", "1"}});
   Diagnostics warnings;
   const Case c = load_case(test::experiment("plan-glm-5-nvfp4-tp8"), {}, warnings);
-  const ElementwisePath& path = c.profile.elementwise.at(c.stack.path("cast", "any"));
+  const ElementwisePath& path = c.profile->elementwise.at(c.stack.path("cast", "any"));
   CHECK(part(r, Category::cast) - part(plain, Category::cast) ==
         Approx(78 * (1.48e9 / (path.dram_eff * 1.792e12) * 1e3 + path.t0_us * 1e-3)).epsilon(0.01));
 }

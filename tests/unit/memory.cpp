@@ -77,7 +77,7 @@ TEST_CASE("a Kimi-K2.5 INT4 rank holds what an engine log says", "[validation]")
   Diagnostics found;
   const Case c = load_case(test::experiment("kimi-k2.5-int4-tp8"), {{"kv_dtype", "bf16"}}, found);
   const Memory m = memory_of(c.model, c.weights(), layout_of(c.experiment.plan, c.model), KvDtype::bf16,
-                             c.experiment.batch, c.profile.gpu, 0.92, 0);
+                             c.experiment.batch, c.profile->gpu, 0.92, 0);
   CHECK(m.ranks.size() == 8);
   CHECK(m.kv_bytes_per_token == 61 * 576 * 2);
   CHECK(m.ranks[0].weights_bytes / (1024.0 * 1024 * 1024) == Approx(72.33).epsilon(0.01));

@@ -25,7 +25,7 @@ Result quick(const Case& c) {
 
 /// Dotted names of all keys; items of a list share `[]`; maps with free keys stop at their name.
 void collect(const nlohmann::ordered_json& j, const std::string& path, std::set<std::string>& out) {
-  static const std::set<std::string> kFree{"breakdown_ms", "inputs.resolved"};
+  static const std::set<std::string> kFree{"breakdown_ms", "inputs.resolved", "claims[].set", "claims[].against"};
   if (j.is_array()) {
     for (const auto& item : j)
       if (item.is_object()) collect(item, path + "[]", out);
@@ -126,13 +126,13 @@ TEST_CASE("half the time for everything at least halves no step: blame is not be
 TEST_CASE("every key of result.json is explained, and every explained key exists", "[unit]") {
   const test::Folder folder;
   const std::string text = test::read_file(test::experiment("kimi-k2.5-int4-tp8")) +
-                           "expect: [{metric: step_ms, value: 1, source: x}]\n"
+                           "expect: [{metric: gain.step_ms, source: x, set: {batch.sequences: 2}, against: {batch.sequences: 4}}]\n"
                            "what_if: [{name: a, faster: {links: 2}}, {name: b, set: {plan.tp: 3}}]\n";
   Diagnostics found;
   const Case c = load_case(folder.write("e.yaml", text), {}, found);
   std::set<std::string> written, explained;
   collect(to_ordered_json(c, evaluate(c)), "", written);
-  const Case drafts = load_case(test::experiment("speculation-kimi-k2.5-int4-eagle3"), {}, found);
+  const Case drafts = load_case(test::experiment("speculation-kimi-k2.5-int4-eagle3"), {{"batch.remaining", "100"}}, found);
   collect(to_ordered_json(drafts, evaluate(drafts)), "", written);
   for (const ResultKey& k : result_keys()) explained.insert(k.key);
   for (const std::string& key : written) {

@@ -44,6 +44,23 @@ TEST_CASE("every plan of the space is legal and uses all GPUs", "[unit]") {
   }
 }
 
+TEST_CASE("launch flags name the draft", "[unit]") {
+  Launchable w{"org/model", {}, 8, 4096, false, 0};
+  w.plan.tp = 8;
+  w.speculation.k = 3;
+  w.speculation.method = Speculation::Method::mtp;
+  CHECK(vllm_flags(w).command.find("--speculative-config '{\"method\": \"mtp\", \"num_speculative_tokens\": 3}'") != std::string::npos);
+  CHECK(sglang_flags(w).command.find("--speculative-algorithm EAGLE --speculative-num-steps 3 --speculative-eagle-topk 1 "
+                                     "--speculative-num-draft-tokens 4") != std::string::npos);
+  w.speculation.method = Speculation::Method::eagle3;
+  w.draft_repository = "org/head";
+  CHECK(vllm_flags(w).command.find("\"method\": \"eagle3\", \"num_speculative_tokens\": 3, \"model\": \"org/head\"") != std::string::npos);
+  CHECK(sglang_flags(w).command.find("--speculative-algorithm EAGLE3 --speculative-draft-model-path org/head") != std::string::npos);
+  w.speculation.adaptive = {{4, 3}, {16, 0}};  // no drafts at this batch: no flags
+  CHECK(vllm_flags(w).command.find("speculative") == std::string::npos);
+  CHECK(sglang_flags(w).command.find("speculative") == std::string::npos);
+}
+
 TEST_CASE("a plan becomes the flags of both engines", "[unit]") {
   Launchable w{"org/model", {}, 64, 16384, true, 0.9};
   w.plan.tp = 4;
