@@ -115,6 +115,15 @@ void bind_what_if(Fields& f, Experiment& e) {
   });
 }
 
+void bind_unknown(Fields& f, Experiment& e) {
+  f.list("unknown", Need::optional, "what nobody states about machine or build; widens the interval", [&](Fields& g, std::size_t) {
+    Unknown u;
+    g.text("what", u.what, Need::required, "in one sentence");
+    g.quantity("spread", u.spread, Unit::share, Need::required, Range::between(0, 1), "how far it may move the step: standard deviation of ln(time)");
+    e.unknown.push_back(std::move(u));
+  });
+}
+
 void bind_degrade(Fields& f, Experiment& e) {
   f.list("degrade", Need::optional, "what is wrong with the machine at hand", [&](Fields& g, std::size_t) {
     Degradation d;
@@ -163,6 +172,7 @@ void bind_experiment(Fields& f, Experiment& e) {
   f.raw("override", "map of dotted key: value", Need::optional,
         "changes to the named files, e.g. stack.launch.graph: eager");
   bind_degrade(f, e);
+  bind_unknown(f, e);
   bind_what_if(f, e);
   f.raw("sweep", "map of dotted key: values", Need::optional,
         "axes of `moe-sim sweep`, crossed: lists or ranges like 1..256x2; `zip` holds maps of keys that go together");

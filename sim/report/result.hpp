@@ -77,6 +77,7 @@ struct Result {
   std::vector<ClaimResult> claims;
   std::vector<std::string> warnings;
   double active_experts = 0;
+  GraphMode graph = GraphMode::full;        ///< how the step was launched
   int rows = 0;
   std::size_t ops = 0;
   std::uint64_t events = 0, solves = 0, fingerprint = 0;

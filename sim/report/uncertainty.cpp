@@ -16,7 +16,7 @@ namespace {
 /// The part of the host's time that lies between graphs; the rest is launching kernels.
 double graph_gaps_ms(const Case& c, const Result& r) {
   const double host = r.breakdown_ms[static_cast<std::size_t>(Category::host)];
-  switch (r.lowered.graph) {
+  switch (r.graph) {
     case GraphMode::full: return host;
     case GraphMode::piecewise: return std::min(host, c.stack.launch.host_per_step_us * 1e-3);
     case GraphMode::eager: return 0;
@@ -31,6 +31,7 @@ void add_interval(const Case& c, Result& r) {
   for (const PathUse& p : r.paths) variance += std::pow(p.time_us * 1e-3 * p.spread, 2);
   const double gaps = graph_gaps_ms(c, r), launches = r.breakdown_ms[static_cast<std::size_t>(Category::host)] - gaps;
   variance += std::pow(gaps * kGapSpread, 2) + std::pow(launches * kLaunchSpread, 2);
+  for (const Unknown& u : c.experiment.unknown) variance += std::pow(r.step_ms * u.spread, 2);
   const double half = kNormal90 * std::sqrt(variance);
   r.interval_low_ms = std::max(r.theoretical_min_ms, r.step_ms - half);
   r.interval_high_ms = r.step_ms + half;
