@@ -55,7 +55,11 @@ void bind_batch(Fields& f, Experiment& e) {
     g.integer("sequences", e.batch.sequences, Need::required, Range::between(1, 1 << 20), "sequences in the step");
     g.numbers("context", e.batch.context, Unit::count, Need::required, Range::between(0, 1 << 28),
               "cached tokens before the step: one number, or one per sequence (k = 1024)");
+    g.quantity("shared_prefix", e.batch.shared_prefix, Unit::count, Need::optional, Range::not_negative(),
+               "of these: first tokens that all sequences have in common, cached once and read once from DRAM");
     if (e.batch.context.empty()) g.error("context", "`context` is empty");
+    else if (e.batch.shared_prefix > *std::min_element(e.batch.context.begin(), e.batch.context.end()))
+      g.error("shared_prefix", "`shared_prefix` is longer than the shortest `context`");
     if (e.batch.context.size() > 1 && static_cast<int>(e.batch.context.size()) != e.batch.sequences)
       g.error("context", fmt::format("`context` lists {} sequences, `sequences` is {}", e.batch.context.size(),
                                      e.batch.sequences));

@@ -55,6 +55,7 @@ struct Mapping {
 inline constexpr const char* kFamily = "family";                 ///< group of rows in the report
 inline constexpr const char* kLoadPrompt = "load.prompt_tokens"; ///< chat template and the like, before the answer
 inline constexpr const char* kLoadSeconds = "load.seconds";      ///< how long a cell of the benchmark ran
+inline constexpr const char* kLoadOnePrompt = "load.one_prompt"; ///< "true": every stream got the same prompt, cached once
 inline constexpr const char* kLoadTokens = "load.max_tokens";    ///< longest answer
 
 struct MappedRow {

@@ -46,6 +46,8 @@ void grow_context(MappedRow& m, const std::string& name, CaseCache& cache) {
   const double stated = number_of(m.keys["batch.context"]);
   const double prompt = (std::isnan(stated) ? 0 : stated) + load_number(m, kLoadPrompt, 0);
   m.keys["batch.context"] = fmt::format("{:.0f}", prompt);
+  const auto one = m.load.find(kLoadOnePrompt);
+  if (one != m.load.end() && one->second == "true") m.keys["batch.shared_prefix"] = m.keys["batch.context"];
   if (m.load.count(kLoadSeconds) == 0) return;
   const double tpot_ms = simulate(case_of(m, name, cache)).tpot_ms;
   m.keys["batch.context"] = fmt::format("{:.0f}", prompt + answered_tokens(m, tpot_ms) / 2);

@@ -10,6 +10,8 @@ struct Batch {
   int sequences = 1;
   /// Cached tokens before the step: one value for all, or one per sequence.
   std::vector<double> context{0};
+  /// First tokens that all sequences have in common and the engine keeps once (prefix caching).
+  double shared_prefix = 0;
 
   double context_of(int sequence) const {
     return context.size() == 1 ? context[0] : context[static_cast<std::size_t>(sequence)];
