@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cost/compute.hpp"
 #include "cost/kernel_math.hpp"
 #include "cost/split_kv.hpp"
@@ -8,7 +10,8 @@ namespace moe {
 ///
 ///   t = t0 + cq qo 1e-6 + [S>1] cred log2(1+S) + smax(memory, compute; p)
 ///   memory  = (B (L-P) + P) row [(1-h)/(e BW) + h/BW_L2] + (B-1) P row/BW_L2 + qo/BW_L2
-///   P       = shared_context: blocks of a common prefix; the sequences of a wave read them one after the other from L2
+///   P       = shared_context: blocks of a common prefix; the sequences of a wave read them one after the other from L2,
+///             at the GPU's own L2 rate where that is known
 ///   compute = wave(tiles S/(occ SM); w) (L/S tau units head_dim/128 + eps)
 ///   qo      = B queries heads head_dim 2 x 2        [B]    query in, output out, 16 bit
 ///   flop    = 2 B queries heads L (score_dim + head_dim)
@@ -32,7 +35,8 @@ KernelCost decode_attention(const GpuSpec& gpu, const AttentionPath& path, const
   cost.waves = s.tiles * s.splits / (path.ctas_per_sm * gpu.sm);
   cost.launch_us = path.t0_us + path.cq_us_per_MB * qo_bytes * 1e-6;
   if (s.splits > 1) cost.launch_us += path.reduce_us * std::log2(1 + s.splits);
-  cost.memory_us = kv_bytes * rate.mixed_us + (repeated_bytes + qo_bytes) * rate.l2_us;
+  const double repeated_us = gpu.l2_Bps > 0 ? std::min(rate.l2_us, 1e6 / gpu.l2_Bps) : rate.l2_us;
+  cost.memory_us = kv_bytes * rate.mixed_us + repeated_bytes * repeated_us + qo_bytes * rate.l2_us;
   cost.compute_us = wave(cost.waves, path.wave_quant) * (shape.context / s.splits * token_us + path.eps_us);
   if (!path.residuals.empty())
     cost.factor = path.residuals.factor({axis(shape.sequences), axis(shape.context), axis(shape.heads),

@@ -48,7 +48,14 @@ class Grouping {
  public:
   explicit Grouping(const Validation& v) {
     for (const ValidatedRow& r : v.rows)
-      if (r.compared()) all_.push_back(&r);
+      if (r.compared()) (r.used_for_fit.empty() ? all_ : fitted_).push_back(&r);
+  }
+
+  /// Rows that something was fitted to: no validation.
+  void fitted() {
+    std::map<std::string, RowList> groups;
+    for (const ValidatedRow* r : fitted_) groups[r->used_for_fit].push_back(r);
+    for (const auto& [what, rows] : groups) out.push_back(stats_of("fitted to=" + what, rows));
   }
 
   void add(const std::string& name, const std::function<bool(const ValidatedRow&)>& takes) {
@@ -70,7 +77,7 @@ class Grouping {
   std::vector<GroupStats> out;
 
  private:
-  RowList all_;
+  RowList all_, fitted_;
 };
 
 }  // namespace
@@ -123,6 +130,8 @@ std::vector<GroupStats> group_stats(const Validation& v) {
   g.by("speculation family", [](const ValidatedRow& r) { return r.family; }, drafts);
   g.by("speculation model", [](const ValidatedRow& r) { return r.model; }, drafts);
   g.by("speculation batch", batch_bucket, drafts);
+  g.by("interval widths", [](const ValidatedRow& r) { return r.sets_widths ? "half that set them" : "other half"; }, any);
+  g.fitted();
   return std::move(g.out);
 }
 

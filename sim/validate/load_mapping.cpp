@@ -16,7 +16,7 @@ struct Words {
 };
 
 std::vector<std::string> settable_keys() {
-  std::vector<std::string> keys{kFamily, kLoadPrompt, kLoadSeconds, kLoadOnePrompt, kLoadTokens};
+  std::vector<std::string> keys{kFamily, kLoadPrompt, kLoadSeconds, kLoadOnePrompt, kLoadTokens, kUsedForFit};
   Experiment e;
   Stack s;
   for (const FieldInfo& f : describe([&](Fields& g) { bind_experiment(g, e); })) keys.push_back(f.path);

@@ -56,6 +56,7 @@ inline constexpr const char* kFamily = "family";                 ///< group of r
 inline constexpr const char* kLoadPrompt = "load.prompt_tokens"; ///< chat template and the like, before the answer
 inline constexpr const char* kLoadSeconds = "load.seconds";      ///< how long a cell of the benchmark ran
 inline constexpr const char* kLoadOnePrompt = "load.one_prompt"; ///< "true": every stream got the same prompt, cached once
+inline constexpr const char* kUsedForFit = "load.used_for_fit"; ///< what was fitted to such a row: no validation then
 inline constexpr const char* kLoadTokens = "load.max_tokens";    ///< longest answer
 
 struct MappedRow {

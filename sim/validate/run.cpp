@@ -10,6 +10,7 @@
 #include <mutex>
 
 #include "base/check.hpp"
+#include "base/hash.hpp"
 #include "experiment/cache.hpp"
 #include "validate/measured.hpp"
 
@@ -76,6 +77,7 @@ void describe_case(const Case& c, const MappedRow& m, ValidatedRow& out) {
 void compare_result(const Result& r, ValidatedRow& out) {
   const bool token = !out.per_step, speculates = r.speculation.on;
   out.step_ms = r.step_ms;
+  out.spread = r.spread;
   out.graph = r.graph;
   out.breakdown_ms = r.breakdown_ms;
   out.simulated_ms = token ? r.tpot_ms : r.step_ms;
@@ -106,6 +108,8 @@ ValidatedRow run_row(const Mapping& mapping, const CsvTable& table, const CsvRow
   const Measured measured = measured_of(table, row);
   MappedRow m = apply(mapping, table, row);
   out.family = m.load[kFamily];
+  out.used_for_fit = m.load[kUsedForFit];
+  out.sets_widths = (fnv1a(out.source.empty() ? out.id : out.source, kFnvOffset) >> 20 & 1) != 0;
   out.reason = m.reject.empty() ? measured.problem : m.reject;
   out.rule = m.reject.empty() ? "metric" : m.step;
   if (!out.reason.empty()) return out;

@@ -24,6 +24,9 @@ struct ValidatedRow {
   double measured_ms = 0;        ///< per token of a sequence, or per step; 0: the row has no measurement
   double simulated_ms = 0, low_ms = 0, high_ms = 0;  ///< the same quantity, with its 90 % interval
   double step_ms = 0;
+  double spread = 0;             ///< of ln(step), without what is known about the build
+  std::string used_for_fit;      ///< what was fitted to this row; it counts in no other group
+  bool sets_widths = false;      ///< of the half of the rows that interval widths come from
   std::array<double, kCategoryNames.size()> breakdown_ms{};
   std::vector<std::string> unknown;
   // What groups are made of.

@@ -107,7 +107,7 @@ Json validation_json(const Validation& v) {
 }
 
 std::string validation_csv(const Validation& v) {
-  std::string out = "id,line,status,reason,per,measured_ms,simulated_ms,error_pct,low_ms,high_ms,family,model,checkpoint,stack,documented,machine,plan,batch,context,drafts,graphs,step_ms";
+  std::string out = "id,line,status,reason,per,measured_ms,simulated_ms,error_pct,low_ms,high_ms,family,model,checkpoint,stack,documented,machine,plan,batch,context,drafts,graphs,step_ms,spread,sets_widths,used_for_fit";
   for (const auto name : kCategoryNames) out += fmt::format(",{}_ms", name);
   out += ",source\n";
   for (const ValidatedRow& r : v.rows) {
@@ -119,6 +119,7 @@ std::string validation_csv(const Validation& v) {
                        number(sim, r.low_ms), number(sim, r.high_ms), csv_cell(r.family), r.model, r.checkpoint, r.stack,
                        sim ? (r.documented ? "yes" : "no") : "", r.machine, r.plan, r.batch, r.context, r.drafts, sim ? graph_name(r.graph) : "",
                        number(sim, r.step_ms));
+    out += fmt::format(",{},{},{}", number(sim, r.spread), r.sets_widths ? "yes" : "no", csv_cell(r.used_for_fit));
     for (const double ms : r.breakdown_ms) out += "," + number(sim, ms);
     out += "," + csv_cell(r.source) + "\n";
   }
