@@ -109,7 +109,7 @@ ValidatedRow run_row(const Mapping& mapping, const CsvTable& table, const CsvRow
   MappedRow m = apply(mapping, table, row);
   out.family = m.load[kFamily];
   out.used_for_fit = m.load[kUsedForFit];
-  out.sets_widths = (fnv1a(out.source.empty() ? out.id : out.source, kFnvOffset) >> 20 & 1) != 0;
+  out.sets_widths = (fnv1a(out.source.empty() ? out.id : out.source, kFnvOffset) >> 44 & 1) != 0;
   out.reason = m.reject.empty() ? measured.problem : m.reject;
   out.rule = m.reject.empty() ? "metric" : m.step;
   if (!out.reason.empty()) return out;
