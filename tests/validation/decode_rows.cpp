@@ -13,7 +13,21 @@ namespace {
 
 /// Largest median of |error| in percent, by model, without and with drafts.
 const std::map<std::string, double> kBounds{
-    {"kimi-k2.5", 100}};
+    {"deepseek-v4-flash", 30},
+    {"deepseek-v4-flash with drafts", 30},
+    {"glm-5", 20},
+    {"glm-5 with drafts", 20},
+    {"glm-5.1", 25},
+    {"glm-5.1 with drafts", 45},
+    {"glm-5.2", 25},
+    {"glm-5.2 with drafts", 15},
+    {"kimi-k2-thinking", 20},
+    {"kimi-k2.5", 15},
+    {"kimi-k2.5 with drafts", 15},
+    {"qwen3.5-122b-a10b", 25},
+    {"qwen3.5-122b-a10b with drafts", 45},
+    {"qwen3.5-397b-a17b", 20},
+    {"qwen3.5-397b-a17b with drafts", 30}};
 
 }  // namespace
 
