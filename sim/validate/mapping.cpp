@@ -43,7 +43,7 @@ void take(const MapRule& rule, const CsvTable& table, const CsvRow& row, const M
 
 /// Quotes a value that YAML would not read back as the same text.
 std::string quoted(const std::string& v) {
-  return v.find_first_of(":#'\"\n") == std::string::npos && !v.empty() ? v : "\"" + v + "\"";
+  return v.find_first_of("[{:#'\"\n") == std::string::npos && !v.empty() ? v : "\"" + v + "\"";
 }
 
 }  // namespace
