@@ -8,7 +8,7 @@ namespace moe {
 
 /// Decode attention core: KV streamed once per sequence, whatever the number of query tokens.
 ///
-///   t = t0 + cq qo 1e-6 + [S>1] cred log2(1+S) + smax(memory, compute; p)
+///   t = t0 + cb log2(B queries) + cq qo 1e-6 + [S>1] cred log2(1+S) + smax(memory, compute; p)
 ///   memory  = (B (L-P) + P) row [(1-h)/(e BW) + h/BW_L2] + (B-1) P row/BW_L2 + qo/BW_L2
 ///   P       = shared_context: blocks of a common prefix; the sequences of a wave read them one after the other from L2,
 ///             at the GPU's own L2 rate where that is known
@@ -34,6 +34,7 @@ KernelCost decode_attention(const GpuSpec& gpu, const AttentionPath& path, const
 
   cost.waves = s.tiles * s.splits / (path.ctas_per_sm * gpu.sm);
   cost.launch_us = path.t0_us + path.cq_us_per_MB * qo_bytes * 1e-6;
+  cost.launch_us += path.batch_us * std::log2(std::max(1.0, shape.sequences * shape.queries));
   if (s.splits > 1) cost.launch_us += path.reduce_us * std::log2(1 + s.splits);
   const double repeated_us = gpu.l2_Bps > 0 ? std::min(rate.l2_us, 1e6 / gpu.l2_Bps) : rate.l2_us;
   cost.memory_us = kv_bytes * rate.mixed_us + repeated_bytes * repeated_us + qo_bytes * rate.l2_us;

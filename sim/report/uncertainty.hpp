@@ -16,7 +16,7 @@ inline constexpr double kNormal90 = 1.645;
 inline constexpr double kRoutingSpread = 0.165 / 0.445;
 /// Where no step of a build was published: measured / simulated of builds that were, 5th and 95th percentile of the rows
 /// without drafts (258 and 290) in the half that sets widths; scripts/calibrate-intervals prints them.
-inline constexpr double kDocumentedLow = 0.918, kDocumentedHigh = 1.169;
+inline constexpr double kDocumentedLow = 0.907, kDocumentedHigh = 1.151;
 inline constexpr double kUndocumentedLow = 0.824, kUndocumentedHigh = 1.446;
 
 }  // namespace moe
