@@ -5,6 +5,7 @@
 #include "cost/load_gpu.hpp"
 #include "cost/load_profile.hpp"
 #include "experiment/experiment.hpp"
+#include "kineto/rules.hpp"
 #include "machine/load.hpp"
 #include "model/load.hpp"
 #include "stack/load.hpp"
@@ -14,7 +15,7 @@
 namespace moe {
 namespace {
 
-enum class FileKind { experiment, model, machine, profile, stack, gpu, mapping, unknown };
+enum class FileKind { experiment, model, machine, profile, stack, gpu, kernel_rules, mapping, unknown };
 
 /// The kind shows in keys that only one kind of file has.
 FileKind kind_of(const Node& root) {
@@ -26,6 +27,7 @@ FileKind kind_of(const Node& root) {
   if (has("kernels") || has("launch")) return FileKind::stack;
   if (has("sm") || has("dram")) return FileKind::gpu;
   if (has("steps") && has("columns")) return FileKind::mapping;
+  if (has("rules")) return FileKind::kernel_rules;
   return FileKind::unknown;
 }
 
@@ -49,6 +51,7 @@ void read(const std::string& file, Diagnostics& out) {
     case FileKind::stack: load_stack(file, out); break;
     case FileKind::gpu: load_gpu(file, out); break;
     case FileKind::mapping: read_mapping(doc, out); break;
+    case FileKind::kernel_rules: load_kernel_rules(file, out); break;
     case FileKind::unknown:
       out.merge(first);
       out.error("this is no file that moe-sim knows", {file, 0, 0, 1}, {},

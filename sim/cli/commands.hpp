@@ -24,6 +24,7 @@ struct RunArguments {
   bool all_links = false;
   bool unfolded = false;           ///< simulate every rank by itself
   std::string out_dir, trace;
+  std::string emit_program;        ///< file for the lowered program (docs/replay.md)
 };
 int run_command(const RunArguments& arguments, const Streams& streams);
 struct CompareArguments {

@@ -8,7 +8,7 @@
 namespace moe {
 
 struct Declarations {
-  std::string kind;   ///< experiment, model, machine, profile, stack, gpu
+  std::string kind;   ///< experiment, model, machine, profile, stack, gpu, kernel_rules
   std::string where;  ///< the folder they live in, in a sentence
   std::vector<FieldInfo> fields;
 };

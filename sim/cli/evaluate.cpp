@@ -130,7 +130,7 @@ int evaluate_command(const EvaluateArguments& a, const Streams& s) {
   const Profile profile = named_profile(a.profile);
   const Measurements m = read_measurements(a.folder, a.only);
   const Protocol protocol =
-      find_protocol(a.folder, a.protocol, std::filesystem::path(a.profile).parent_path().string());
+      find_protocol(m, a.protocol, std::filesystem::path(a.profile).parent_path().string());
   const Evaluation e =
       evaluate_profile(profile, m, protocol, which_of(a.rows), a.cold, wheres(a.leave_out), wheres(a.where));
   for (const std::string& name : e.missing)

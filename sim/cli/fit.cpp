@@ -2,10 +2,12 @@
 #include <fmt/core.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <thread>
+#include <type_traits>
 
 #include "base/text.hpp"
 #include "cli/fit_commands.hpp"
@@ -44,6 +46,7 @@ void add_base(Profile& profile, const std::string& file) {
   take_over(profile.dense_gemm, base.dense_gemm);
   take_over(profile.moe, base.moe);
   take_over(profile.attention, base.attention);
+  take_over(profile.mla_module, base.mla_module);
   take_over(profile.elementwise, base.elementwise);
   profile.provenance.insert(profile.provenance.end(), base.provenance.begin(), base.provenance.end());
 }
@@ -76,13 +79,56 @@ std::vector<std::string> provenance(const Protocol& protocol, const GpuSpec& gpu
 /// Communication costs are not fitted from kernel rows: they are those of the base.
 std::string comm_section(const FitArguments& a) { return a.base.empty() ? "" : comm_text(a.base); }
 
-std::string table_points(const Profile& p) {
-  std::size_t points = 0;
-  for (const auto& [name, path] : p.dense_gemm) points += path.residuals.value.size();
-  for (const auto& [name, path] : p.moe) points += path.residuals.value.size();
-  for (const auto& [name, path] : p.attention) points += path.residuals.value.size();
-  for (const auto& [name, path] : p.elementwise) points += path.residuals.value.size();
-  return grouped(static_cast<double>(points));
+/// One folder, its protocol, and what was fitted from it.
+struct FittedFolder {
+  Protocol protocol;
+  Profile profile;
+};
+
+FittedFolder fit_folder(const std::string& folder, const GpuSpec& gpu, const FitArguments& a, const Streams& s) {
+  const Measurements m = read_measurements(folder, a.only);
+  FittedFolder f{find_protocol(m, a.protocol, std::filesystem::path(a.out).parent_path().string()), {}};
+  FitOptions options;
+  for (const std::string& w : a.leave_out) options.leave_out.push_back(parse_where(w));
+  options.points = a.points;
+  options.residuals = !a.no_tables;
+  options.threads =
+      a.threads > 0 ? a.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  if (isatty(STDERR_FILENO) != 0)
+    options.progress = [&](std::size_t done, std::size_t total, const std::string& path) {
+      progress_line(s, done, total, path);
+    };
+  f.profile = fit_profile(m, f.protocol, gpu, options);
+  f.profile.provenance = provenance(f.protocol, gpu, a);
+  return f;
+}
+
+/// Adds what one of several folders gave. Two folders cannot fit one path: which one should hold?
+void add_folder(Profile& into, const Profile& from, const std::string& folder) {
+  const std::string prefix = std::filesystem::path(folder + "/").parent_path().filename().string() + "/";
+  for_sections(into, [&](const std::string& section, auto& paths) {
+    in_section(from, section, [&](const auto& more) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(paths)>, std::decay_t<decltype(more)>>)
+        for (const auto& [name, path] : more)
+          if (!paths.emplace(name, path).second)
+            throw InputError(fmt::format("the path `{}` is in `{}` and in a folder before it\n  = help: name one of them "
+                                         "in its protocol (docs/measurements.md)",
+                                         name, folder));
+    });
+  });
+  for (ProfileInput input : from.inputs) {
+    input.file = prefix + input.file;
+    into.inputs.push_back(input);
+  }
+  for (const std::string& line : from.provenance)
+    if (std::find(into.provenance.begin(), into.provenance.end(), line) == into.provenance.end())
+      into.provenance.push_back(line);
+}
+
+std::size_t paths_in(const Profile& p) {
+  std::size_t n = 0;
+  for_sections(p, [&](const char*, const auto& paths) { n += paths.size(); });
+  return n;
 }
 
 }  // namespace
@@ -101,23 +147,16 @@ Profile named_profile(const std::string& name) {
 int fit_command(const FitArguments& a, const Streams& s) {
   const auto begin = std::chrono::steady_clock::now();
   const GpuSpec gpu = gpu_of(a.gpu);
-  const Measurements m = read_measurements(a.folder, a.only);
-  const Protocol protocol =
-      find_protocol(a.folder, a.protocol, std::filesystem::path(a.out).parent_path().string());
-  FitOptions options;
-  for (const std::string& w : a.leave_out) options.leave_out.push_back(parse_where(w));
-  options.points = a.points;
-  options.residuals = !a.no_tables;
-  options.threads =
-      a.threads > 0 ? a.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  if (isatty(STDERR_FILENO) != 0)
-    options.progress = [&](std::size_t done, std::size_t total, const std::string& path) {
-      progress_line(s, done, total, path);
-    };
-  Profile profile = fit_profile(m, protocol, gpu, options);
-  profile.provenance = provenance(protocol, gpu, a);
-  const std::size_t fitted =
-      profile.dense_gemm.size() + profile.moe.size() + profile.attention.size() + profile.elementwise.size();
+  Profile profile;
+  for (const std::string& folder : a.folders) {
+    FittedFolder f = fit_folder(folder, gpu, a, s);
+    if (a.folders.size() == 1)
+      profile = std::move(f.profile);
+    else
+      add_folder(profile, f.profile, folder);
+  }
+  profile.gpu = gpu;
+  const std::size_t fitted = paths_in(profile);
   if (!a.base.empty()) add_base(profile, a.base);
   const std::string text = write_profile(profile, comm_section(a));
   std::ofstream file(a.out, std::ios::binary);
@@ -125,12 +164,12 @@ int fit_command(const FitArguments& a, const Streams& s) {
   file.close();
   if (!file) throw InputError(fmt::format("cannot write `{}`", a.out));
   double rows = 0;
-  for (const InputFile& f : m.files) rows += static_cast<double>(f.rows);
+  for (const ProfileInput& i : profile.inputs) rows += i.rows;
   s.out << fmt::format("{} kernel paths from {} rows -> {} ({:.0f} KB, {} table points) in {:.1f} s\n",
                        fitted, grouped(rows), a.out, static_cast<double>(text.size()) * 1e-3,
-                       table_points(profile),
+                       grouped(static_cast<double>(table_points(profile))),
                        std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  s.out << fmt::format("next  moe-sim evaluate {} {} --rows held-out\n", a.out, a.folder);
+  s.out << fmt::format("next  moe-sim evaluate {} {} --rows held-out\n", a.out, a.folders.front());
   return kAnswered;
 }
 

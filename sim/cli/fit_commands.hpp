@@ -9,13 +9,14 @@
 namespace moe {
 
 struct FitArguments {
-  std::string folder, gpu, out, base, protocol;
+  std::vector<std::string> folders;  ///< of measurements; the profile holds the paths of all
+  std::string gpu, out, base, protocol;
   std::vector<std::string> only, leave_out;
   std::size_t points = 0;
   int threads = 0;  ///< 0: as many as the machine has
   bool no_tables = false;
 };
-/// Fits every kernel path of a folder of measurements and writes a profile. `base`: a profile file whose
+/// Fits every kernel path of the folders of measurements, each with its own protocol, and writes a profile. `base`: a profile file whose
 /// other paths (assumed ones) and whose `comm` section are taken over.
 int fit_command(const FitArguments& arguments, const Streams& streams);
 
@@ -34,6 +35,8 @@ struct KernelArguments {
 };
 /// Option names of sizes, with their meaning, for main.cpp.
 const std::vector<std::pair<std::string, std::string>>& kernel_sizes();
+/// Ops that `kernel` answers.
+const std::vector<std::string>& kernel_ops();
 int kernel_command(const KernelArguments& arguments, const Streams& streams);
 
 /// A profile by name or file; throws InputError with every mistake.

@@ -50,6 +50,7 @@ int import_machine_command(const ImportMachineArguments& a, const Streams& s) {
     const std::string tree = text_of(a.lspci, found);
     if (!found.has_errors()) add_lspci(tree, a.lspci, sketch, found);
   }
+  if (!a.measured.empty() && !found.has_errors()) add_measured(a.measured, a.transport, sketch, found);
   if (found.has_errors()) throw InputError(found);
   s.err << found.render(false);
   const std::string yaml = machine_text(sketch, a.gpu);

@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "workload/router.hpp"
@@ -12,67 +11,85 @@ namespace moe {
 namespace {
 
 constexpr double kLatentRank = 512, kRopeDim = 64, kNopeDim = 128;  // MLA of DeepSeek-V3, Kimi and GLM-5
+constexpr double kSparseRowBytes = 656;  // FP8 rows of sparse MLA: latent, a scale per 128, rotary part in bf16
+constexpr double kIndexRowBytes = 128 + 4;  // DSA index cache: 128 values in FP8, one fp32 scale
 
 /// Sizes that an op asks for; remembers them for the answer.
 class Sizes {
  public:
-  Sizes(const KernelArguments& a, KernelAnswer& answer) : a_(a), answer_(answer) {}
+  explicit Sizes(const KernelArguments& a) : a_(a) {}
   double need(const std::string& name) {
-    const auto found = a_.sizes.find(name);
-    if (found == a_.sizes.end()) throw InputError(fmt::format("`kernel {}` needs --{}", a_.op, name));
-    return answer_.sizes[name] = found->second;
+    const double* value = given(name);
+    if (value == nullptr) throw InputError(fmt::format("`kernel {}` needs --{}", a_.op, name));
+    return used[name] = *value;
   }
   double with_default(const std::string& name, double value) {
-    const auto found = a_.sizes.find(name);
-    return answer_.sizes[name] = found == a_.sizes.end() ? value : found->second;
+    const double* its = given(name);
+    return used[name] = its == nullptr ? value : *its;
   }
+  std::map<std::string, double> used;
 
  private:
+  /// `tokens` stands for the rows of any op.
+  const double* given(const std::string& name) const {
+    const auto tokens = name == "m" || name == "sequences" ? a_.sizes.find("tokens") : a_.sizes.end();
+    const auto found = tokens != a_.sizes.end() ? tokens : a_.sizes.find(name);
+    return found == a_.sizes.end() ? nullptr : &found->second;
+  }
   const KernelArguments& a_;
-  KernelAnswer& answer_;
 };
 
-/// The path that has all the asked texts in its name; `part` narrows an op that shares a section.
-template <class Paths>
-const typename Paths::mapped_type& choose(const Paths& paths, const KernelArguments& a,
-                                          const std::string& part, std::string& name) {
-  const auto exact = paths.find(a.path);
-  if (exact != paths.end()) {
-    name = exact->first;
-    return exact->second;
+/// A format goes by its short or its long name.
+std::vector<std::string> spellings(const std::string& dtype) {
+  if (dtype == "bf16" || dtype == "bfloat16") return {"bf16", "bfloat16"};
+  if (dtype == "int4" || dtype == "int4_wo") return {"int4", "int4_wo"};
+  return {dtype};
+}
+
+/// Is `dtype` a part of the path's name: /fp8, /kv_fp8, /cast_fp8?
+bool has_dtype(const std::string& path, const std::string& dtype) {
+  if (dtype.empty()) return true;
+  for (const std::string& d : spellings(dtype))
+    for (const char* prefix : {"/", "/kv_", "/cast_"})
+      if ((path + "/").find(prefix + d + "/") != std::string::npos) return true;
+  return false;
+}
+
+/// Calls `body(name, path)` for every path that fits what was asked: the one of that name, or all with the asked texts
+/// in their names. `part` narrows an op that shares a section.
+template <class Paths, class Body>
+void for_fitting(const Paths& paths, const KernelArguments& a, const std::string& part, Body body) {
+  if (const auto exact = paths.find(a.path); exact != paths.end()) return body(exact->first, exact->second);
+  std::string known;
+  bool any = false;
+  for (const auto& [name, path] : paths) {
+    if (name.find(part) == std::string::npos) continue;
+    known += "\n    " + name;
+    if (!has_dtype(name, a.dtype) || name.find(a.path) == std::string::npos) continue;
+    any = true;
+    body(name, path);
   }
-  std::vector<std::string> fitting, all;
-  for (const auto& [path, value] : paths) {
-    if (path.find(part) == std::string::npos) continue;
-    all.push_back(path);
-    const bool dtype = a.dtype.empty() || path.ends_with("/" + a.dtype) || path.ends_with("kv_" + a.dtype) ||
-                       path.ends_with("cast_" + a.dtype);
-    if (dtype && path.find(a.path) != std::string::npos) fitting.push_back(path);
-  }
-  if (fitting.size() == 1) {
-    name = fitting.front();
-    return paths.at(name);
-  }
-  std::string list;
-  for (const std::string& f : fitting.empty() ? all : fitting) list += "\n    " + f;
-  throw InputError(fmt::format("{} kernel path fits; choose with --path and --dtype{}",
-                               fitting.empty() ? "no" : "more than one", list));
+  if (any) return;
+  throw InputError(known.empty() ? fmt::format("the profile has no path for `kernel {}`", a.op)
+                                 : fmt::format("no kernel path fits; --path and --dtype choose among{}", known));
 }
 
 double reuse_of(const KernelArguments& a) { return a.reuse_bytes < 0 ? kCold : a.reuse_bytes; }
 
-void gemm(const Profile& p, const KernelArguments& a, KernelAnswer& out) {
-  Sizes s(a, out);
+using Answers = std::vector<KernelAnswer>;
+
+Answers gemm(const Profile& p, const KernelArguments& a) {
+  Sizes s(a);
   const double m = s.need("m"), n = s.need("n"), k = s.need("k");
-  const DenseGemmPath& path = choose(p.dense_gemm, a, "", out.path);
-  out.cost = dense_gemm(p.gpu, path, m, n, k, reuse_of(a));
-  const GemmRegime* regime = &path.regimes.back();
-  for (auto r = path.regimes.rbegin(); r != path.regimes.rend(); ++r)
-    if (m <= r->m_max) regime = &*r;
-  const double tiles = std::ceil(m / regime->bm) * std::ceil(n / regime->bn);
-  out.tiles = fmt::format("{:g} tiles of {} x {}, K in {:g} parts, {:.0f} % of the rows and columns used,",
-                          tiles, regime->bm, regime->bn, std::round(out.cost.waves * p.gpu.sm / tiles),
-                          100 * m * n / (tiles * regime->bm * regime->bn));
+  Answers out;
+  for_fitting(p.dense_gemm, a, "", [&](const std::string& name, const DenseGemmPath& path) {
+    KernelAnswer one{name, s.used, "", dense_gemm(p.gpu, path, m, n, k, reuse_of(a))};
+    const GemmTile t = gemm_tile(p.gpu, path, m, n, k);
+    one.tiles = fmt::format("{:g} tiles of {} x {}, K in {:g} parts, {:.0f} % of the rows and columns used,", t.tiles,
+                            t.bm, t.bn, t.splits, 100 * m * n / (t.tiles * t.bm * t.bn));
+    out.push_back(one);
+  });
+  return out;
 }
 
 /// Mean load over 32 draws of the router; `balanced` spreads rows evenly.
@@ -106,8 +123,8 @@ ExpertLoad load_for(const KernelArguments& a, const MoeShape& shape) {
   return mean;
 }
 
-void experts(const Profile& p, const KernelArguments& a, KernelAnswer& out) {
-  Sizes s(a, out);
+Answers experts(const Profile& p, const KernelArguments& a) {
+  Sizes s(a);
   const double tp = s.with_default("tp", 1), ep = s.with_default("ep", 1), all = s.need("experts");
   MoeShape shape{s.need("tokens"),
                  s.need("hidden"),
@@ -118,141 +135,114 @@ void experts(const Profile& p, const KernelArguments& a, KernelAnswer& out) {
                  !a.ungated};
   if (shape.local_experts < 1 || shape.topk > shape.experts)
     throw InputError("topk <= experts, and ep <= experts");
-  const MoePath& path = choose(p.moe, a, "", out.path);
   const ExpertLoad load = load_for(a, shape);
-  out.cost = grouped_experts(p.gpu, path, shape, load, reuse_of(a));
-  const int bm = tile_rows(path.tile, shape, load);
-  out.tiles = fmt::format(
-      "{:.0f} of {} local experts active with {:.1f} rows each, M tiles of {} rows ({:.0f} % used) x {} "
-      "columns of N,",
-      load.active, shape.local_experts, load.active > 0 ? load.rows / load.active : 0, bm,
-      load.rows > 0 ? 100 * load.rows / (load.tiles_for(bm) * bm) : 0, path.bn1);
+  Answers out;
+  for_fitting(p.moe, a, "", [&](const std::string& name, const MoePath& path) {
+    const int bm = tile_rows(path.tile, shape, load);
+    out.push_back({name, s.used,
+                   fmt::format("{:.0f} of {} local experts active with {:.1f} rows each, M tiles of {} rows ({:.0f} % "
+                               "used) x {} columns of N,",
+                               load.active, shape.local_experts, load.active > 0 ? load.rows / load.active : 0, bm,
+                               load.rows > 0 ? 100 * load.rows / (load.tiles_for(bm) * bm) : 0, path.bn1),
+                   grouped_experts(p.gpu, path, shape, load, reuse_of(a))});
+  });
+  return out;
 }
 
-void attention(const Profile& p, const KernelArguments& a, KernelAnswer& out) {
-  Sizes s(a, out);
-  const bool mla = a.op == "mla";
-  const AttentionPath& path = choose(p.attention, a, mla ? "mla" : "/gqa", out.path);
-  const double bytes = out.path.find("kv_fp8") != std::string::npos ? 1 : 2;
+/// What GQA, MLA, sparse MLA and whole MLA blocks ask; the bytes of a cached token follow from the path's name.
+Answers attention(const Profile& p, const KernelArguments& a) {
+  Sizes s(a);
   AttentionShape t;
+  const bool gqa = a.op == "gqa", sparse = a.op == "sparse-mla";
+  const char* window = a.path.find("gqa_window") == std::string::npos ? "/gqa/" : "/gqa_window/";
   t.sequences = s.need("sequences");
   t.context = s.need("context");
+  if (sparse) t.context = std::min(t.context, s.with_default("topk", 2048));
   t.queries = s.with_default("queries", 1);
   t.heads = s.need("heads");
-  t.kv_heads = mla ? 1 : s.need("kv-heads");
-  t.head_dim = mla ? kLatentRank : s.need("head-dim");
-  t.score_dim = mla ? kLatentRank + kRopeDim : 0;
-  t.kv_row_bytes = (mla ? kLatentRank + kRopeDim : 2 * t.kv_heads * t.head_dim) * bytes;
-  out.cost = decode_attention(p.gpu, path, t, reuse_of(a));
-  out.tiles = fmt::format("query rows in tiles of {}, the cache in at most {} parts,", path.head_tile,
-                          path.max_splits);
+  t.kv_heads = gqa ? s.need("kv-heads") : 1;
+  t.head_dim = gqa ? s.need("head-dim") : kLatentRank;
+  t.score_dim = gqa ? 0 : kLatentRank + kRopeDim;
+  const auto shape_for = [&](const std::string& name) {
+    AttentionShape its = t;
+    const bool fp8 = name.find("kv_fp8") != std::string::npos;
+    const double row = gqa ? 2 * t.kv_heads * t.head_dim : kLatentRank + kRopeDim;
+    its.kv_row_bytes = sparse && fp8 ? kSparseRowBytes : (fp8 ? 1 : 2) * row;
+    return its;
+  };
+  const auto cut = [](const AttentionPath& path) {
+    return fmt::format("query rows in tiles of {}, the cache in at most {} parts,", path.head_tile, path.max_splits);
+  };
+  Answers out;
+  if (a.op == "mla-module")
+    for_fitting(p.mla_module, a, "", [&](const std::string& name, const MlaModulePath& path) {
+      out.push_back({name, s.used, cut(path), mla_module(p.gpu, path, shape_for(name), reuse_of(a))});
+    });
+  else
+    for_fitting(p.attention, a, gqa ? window : sparse ? "sparse_mla" : "/mla/", [&](const std::string& name, const AttentionPath& path) {
+      out.push_back({name, s.used, cut(path), decode_attention(p.gpu, path, shape_for(name), reuse_of(a))});
+    });
+  return out;
 }
 
-/// x and bytes as `moe-sim fit` counts them (docs/fitting.md).
-void small(const Profile& p, const KernelArguments& a, KernelAnswer& out) {
-  Sizes s(a, out);
-  double x = 0, bytes = 0, reuse = reuse_of(a);
+/// x and bytes as `moe-sim fit` counts them (docs/fitting.md). Casts, top-k and the rest work on what lies in L2.
+Answers small(const Profile& p, const KernelArguments& a) {
+  Sizes s(a);
+  double x = 0, bytes = 0, weights = 0;
+  bool in_l2 = false;
   std::string part;
   if (a.op == "cast") {
     x = s.need("m") * s.need("k") * 1e-6;
     bytes = 3e6 * x;
-    reuse = a.reuse_bytes < 0 ? kInL2 : a.reuse_bytes;
+    in_l2 = true;
     part = "/cast";
   } else if (a.op == "bmm") {
-    const double weights = s.need("heads") * kLatentRank * kNopeDim;
+    weights = s.need("heads") * kLatentRank * kNopeDim;
     x = 2e-9 * s.need("tokens") * weights;
+    bytes = 2 * s.used["tokens"] * s.used["heads"] * (kLatentRank + kNopeDim);
     part = "/mla_bmm";
-    bytes = (a.dtype.starts_with("fp8") ? 1 : 2) * weights +
-            2 * out.sizes["tokens"] * out.sizes["heads"] * (kLatentRank + kNopeDim);
-  } else if (a.op == "gdn") {
-    bytes = 8 * s.need("sequences") * s.need("heads") * s.with_default("k-dim", 128) *
-            s.with_default("v-dim", 128);
+  } else if (a.op == "gdn" || a.op == "linear-attention") {
+    bytes = 8 * s.need("sequences") * s.need("heads") * s.with_default("k-dim", 128) * s.with_default("v-dim", 128);
     part = "/gdn_recurrent";
   } else if (a.op == "conv") {
     bytes = 16 * s.need("sequences") * s.need("channels");
     part = "/conv1d";
+  } else if (a.op == "indexer-logits") {
+    bytes = (kIndexRowBytes + 4) * s.need("sequences") * s.need("context");
+    part = "indexer_logits";
+  } else if (a.op == "indexer-topk") {
+    bytes = 16 * s.need("sequences") * s.need("context");
+    in_l2 = true;
+    part = "topk";
   } else {
     bytes = s.need("bytes");
     x = s.with_default("x", 0);
-    reuse = a.reuse_bytes < 0 ? kInL2 : a.reuse_bytes;
+    in_l2 = true;
   }
-  out.cost = elementwise(p.gpu, choose(p.elementwise, a, part, out.path), x, bytes, reuse);
-  out.tiles = "not cut into tiles";
+  const double reuse = in_l2 && a.reuse_bytes < 0 ? kInL2 : reuse_of(a);
+  Answers out;
+  for_fitting(p.elementwise, a, part, [&](const std::string& name, const ElementwisePath& path) {
+    const double its = weights * (name.find("fp8") != std::string::npos ? 1 : 2);
+    out.push_back({name, s.used, "not cut into tiles", elementwise(p.gpu, path, x, bytes + its, reuse)});
+  });
+  return out;
 }
 
 }  // namespace
 
-const std::vector<std::pair<std::string, std::string>>& kernel_sizes() {
-  static const std::vector<std::pair<std::string, std::string>> sizes{
-      {"m", "rows"},
-      {"n", "columns"},
-      {"k", "inner size, or width of a cast"},
-      {"tokens", "of the batch that routes together"},
-      {"hidden", "input width of the experts"},
-      {"intermediate", "width of a whole expert"},
-      {"topk", "experts per token"},
-      {"experts", "of the layer"},
-      {"tp", "an expert is cut into so many parts"},
-      {"ep", "experts are spread over so many GPUs"},
-      {"sequences", "that decode together"},
-      {"context", "cached tokens, the new one included"},
-      {"queries", "query tokens per sequence"},
-      {"heads", "on one GPU"},
-      {"kv-heads", "on one GPU"},
-      {"head-dim", "of a head"},
-      {"k-dim", "of a state"},
-      {"v-dim", "of a state"},
-      {"channels", "of a convolution, on one GPU"},
-      {"x", "see the path's x_unit"},
-      {"bytes", "see the path's bytes_of"}};
-  return sizes;
+std::vector<KernelAnswer> answers(const Profile& p, const KernelArguments& a) {
+  const std::vector<std::string>& ops = kernel_ops();
+  if (a.op == "gemm") return gemm(p, a);
+  if (a.op == "moe") return experts(p, a);
+  if (a.op == "mla" || a.op == "gqa" || a.op == "sparse-mla" || a.op == "mla-module") return attention(p, a);
+  if (std::find(ops.begin(), ops.end(), a.op) != ops.end()) return small(p, a);
+  throw InputError(fmt::format("no kernel op `{}`\n  = help: {}", a.op, suggestion(a.op, ops)));
 }
 
-KernelAnswer answer(const Profile& p, const KernelArguments& a) {
-  KernelAnswer out;
-  const std::vector<std::string> ops{"gemm", "moe", "mla",  "gqa",        "cast",
-                                     "bmm",  "gdn", "conv", "elementwise"};
-  if (a.op == "gemm")
-    gemm(p, a, out);
-  else if (a.op == "moe")
-    experts(p, a, out);
-  else if (a.op == "mla" || a.op == "gqa")
-    attention(p, a, out);
-  else if (std::find(ops.begin(), ops.end(), a.op) != ops.end())
-    small(p, a, out);
-  else
-    throw InputError(fmt::format("no kernel op `{}`\n  = help: {}", a.op, suggestion(a.op, ops)));
-  return out;
-}
-
-std::vector<double> sweep_values(const std::string& text) {
-  const auto number = [&](const std::string& t) {
-    double v = 0;
-    const auto [end, error] = std::from_chars(t.data(), t.data() + t.size(), v);
-    if (error != std::errc{} || end != t.data() + t.size() || v <= 0)
-      throw InputError(
-          fmt::format("`{}` is not a sweep\n  = help: 1..512, 1..512x4, 8..64+8 or 1,2,5", text));
-    return v;
-  };
-  std::vector<double> values;
-  const std::size_t dots = text.find("..");
-  if (dots == std::string::npos) {
-    for (std::size_t begin = 0; begin <= text.size();) {
-      const std::size_t comma = std::min(text.find(',', begin), text.size());
-      values.push_back(number(text.substr(begin, comma - begin)));
-      begin = comma + 1;
-    }
-    return values;
-  }
-  const std::size_t step_at = text.find_first_of("x+", dots);
-  const double low = number(text.substr(0, dots)),
-               high =
-                   number(text.substr(dots + 2, step_at == std::string::npos ? step_at : step_at - dots - 2));
-  const double step = step_at == std::string::npos ? 2 : number(text.substr(step_at + 1));
-  const bool adds = step_at != std::string::npos && text[step_at] == '+';
-  if (!adds && step <= 1) throw InputError("a factor of a sweep is greater than 1");
-  for (double v = low; v <= high * (1 + 1e-9); v = adds ? v + step : v * step) values.push_back(v);
-  return values;
+const std::vector<std::string>& kernel_ops() {
+  static const std::vector<std::string> ops{"gemm", "moe",  "mla", "gqa",  "cast",           "linear-attention", "mla-module",
+                                            "bmm",  "gdn",  "conv", "sparse-mla", "indexer-logits", "indexer-topk",     "elementwise"};
+  return ops;
 }
 
 }  // namespace moe

@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "cli/commands.hpp"
+#include "cli/import_options.hpp"
 #include "cli/network_options.hpp"
 #include "cli/study_options.hpp"
 #include "cli/fit_commands.hpp"
@@ -20,6 +21,7 @@ void add_run(CLI::App& app, moe::RunArguments& a) {
   run->add_flag("--json", a.json, "print result.json instead of text");
   run->add_option("--out", a.out_dir, "folder for result.json, report.html and trace.json");
   run->add_option("--trace", a.trace, "write a Chrome/Perfetto trace to this file");
+  run->add_option("--emit-program", a.emit_program, "write the lowered program, for moe-calibrate replay");
   run->add_option_function<std::string>(
          "--links", [&a](const std::string& v) { a.all_links = v == "all"; }, "`all`: every link in the link table")
       ->check([](const std::string& v) { return v == "all" ? "" : "`--links` can only be `all`"; });
@@ -48,12 +50,12 @@ void add_import_model(CLI::App& app, moe::ImportArguments& a) {
 
 void add_fit(CLI::App& app, moe::FitArguments& a) {
   CLI::App* fit = app.add_subcommand("fit", "fit the kernel costs of a GPU from measurements and write a profile");
-  fit->add_option("folder", a.folder, "CSV files, see docs/measurements.md")->required();
+  fit->add_option("folders", a.folders, "of CSV files, see docs/measurements.md; one or more")->required();
   fit->add_option("--gpu", a.gpu, "name in calibration/gpus, or a file")->required();
   fit->add_option("--out", a.out, "profile to write")->required();
   fit->add_option("--base", a.base, "profile whose other paths and comm section are taken over");
   fit->add_option("--protocol", a.protocol, "how the rows were measured; default: the folder's, then the project's");
-  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla bmm cast linear");
+  fit->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa small");
   fit->add_option("--leave-out", a.leave_out, "column=value[,...]: rows that are not fitted");
   fit->add_option("--points", a.points, "fit at most this many rows per path");
   fit->add_option("--threads", a.threads, "default: all cores");
@@ -67,7 +69,7 @@ void add_evaluate(CLI::App& app, moe::EvaluateArguments& a) {
   evaluate->add_option("--rows", a.rows, "all | held-out | fit");
   evaluate->add_option("--where", a.where, "column=value[,...]: only these rows");
   evaluate->add_option("--leave-out", a.leave_out, "as given to fit: these rows count as held out");
-  evaluate->add_option("--only", a.only, "op classes: gemm moe gqa mla bmm cast linear");
+  evaluate->add_option("--only", a.only, "op classes: gemm moe gqa mla mla_module bmm cast linear dsa small");
   evaluate->add_option("--protocol", a.protocol, "how the rows were measured");
   evaluate->add_option("--csv", a.csv, "write every row");
   evaluate->add_option("--summary-csv", a.summary_csv, "write the summary");
@@ -78,8 +80,10 @@ void add_evaluate(CLI::App& app, moe::EvaluateArguments& a) {
 void add_kernel(CLI::App& app, moe::KernelArguments& a) {
   CLI::App* kernel = app.add_subcommand("kernel", "what one kernel costs, and why");
   kernel->add_option("profile", a.profile, "name or file")->required();
-  kernel->add_option("op", a.op, "gemm | moe | mla | gqa | cast | bmm | gdn | conv | elementwise")->required();
-  kernel->add_option("--path", a.path, "kernel path, or a part of its name");
+  std::string ops;
+  for (const std::string& op : moe::kernel_ops()) ops += (ops.empty() ? "" : " | ") + op;
+  kernel->add_option("op", a.op, ops)->required();
+  kernel->add_option("--path", a.path, "kernel path, or a part of its name; default: all that fit");
   kernel->add_option("--dtype", a.dtype, "number format: part of the path's name");
   for (const auto& [name, help] : moe::kernel_sizes())
     kernel->add_option_function<double>("--" + name, [&a, key = name](double v) { a.sizes[key] = v; }, help);
@@ -149,6 +153,8 @@ int main(int argc, char** argv) {
   explain->add_option("key", key, "dotted key or its last word; empty: all keys");
   moe::NetworkVerbs network;
   network.declare(app);
+  moe::ImportVerbs imports;
+  imports.declare(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& e) {
@@ -159,7 +165,7 @@ int main(int argc, char** argv) {
   const bool colour = !plain && std::getenv("NO_COLOR") == nullptr && isatty(STDOUT_FILENO) != 0;
   const moe::Streams streams{std::cout, std::cerr, colour};
   const int code = moe::guarded(streams, [&] {
-    if (int answer = 0; network.run(streams, answer)) return answer;
+    if (int answer = 0; network.run(streams, answer) || imports.run(streams, answer)) return answer;
     int study_code = 0;
     if (moe::study_command(app, studies, streams, study_code)) return study_code;
     if (app.got_subcommand("compare")) return moe::compare_command(compare, streams);

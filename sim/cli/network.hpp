@@ -9,6 +9,8 @@
 namespace moe {
 
 struct Machine;
+struct Sketch;
+class Diagnostics;
 
 struct FlowsArguments {
   std::string machine, flows;
@@ -24,9 +26,11 @@ struct CollectiveArguments {
 int collective_command(const CollectiveArguments& arguments, const Streams& streams);
 
 struct ImportMachineArguments {
-  std::string file, lspci, out, gpu = "rtx-pro-6000";
+  std::string file, lspci, measured, transport = "default", out, gpu = "rtx-pro-6000";
 };
 int import_machine_command(const ImportMachineArguments& arguments, const Streams& streams);
+/// Puts the bandwidths of FOLDER/p2p.csv and the channels of FOLDER/communicators.csv (if there) into the sketch.
+void add_measured(const std::string& folder, const std::string& transport, Sketch& sketch, Diagnostics& out);
 
 struct ImportCollectivesArguments {
   std::vector<std::string> files;

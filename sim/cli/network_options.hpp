@@ -68,6 +68,10 @@ inline void NetworkVerbs::declare_imports(CLI::App& app) {
   import_machine_ = app.add_subcommand("import-machine", "NCCL's topology XML or `nvidia-smi topo -m` to a machine file");
   import_machine_->add_option("file", import_arguments_.file, "the dump")->required();
   import_machine_->add_option("--lspci", import_arguments_.lspci, "output of `lspci -tv`: which switches there are");
+  import_machine_->add_option("--measured", import_arguments_.measured,
+                              "folder of moe-calibrate: bandwidths from p2p.csv, NCCL's channels from communicators.csv");
+  import_machine_->add_option("--transport", import_arguments_.transport,
+                              "with --measured: default, or p2p_off for the same machine with NCCL_P2P_DISABLE=1");
   import_machine_->add_option("--gpu", import_arguments_.gpu, "name of a file in calibration/gpus");
   import_machine_->add_option("--out", import_arguments_.out, "file to write; default: standard output");
   import_collectives_ = app.add_subcommand("import-collectives", "nccl-tests output to collective.csv");

@@ -9,6 +9,7 @@
 #include "cli/study_commands.hpp"
 #include "report/detail.hpp"
 #include "report/page.hpp"
+#include "report/program.hpp"
 #include "report/json.hpp"
 #include "report/summary.hpp"
 #include "report/trace.hpp"
@@ -54,6 +55,14 @@ void write_out_dir(const Case& c, const Result& r, const std::string& dir) {
   write_trace_file(c, r, dir + "/trace.json");
 }
 
+/// The name of a program is its file without folder and ending.
+void write_program_file(const Case& c, const std::string& path) {
+  const std::string name = std::filesystem::path(path).stem().string();
+  std::ofstream file = open_for_writing(path);
+  file << program_text(program_json(c, recorded_step(c), name));
+  finish_writing(file, path);
+}
+
 /// `results`: JSON answers, printed when all experiments are done.
 int run_one(const RunArguments& a, const std::string& experiment, std::size_t position, const Streams& s,
             nlohmann::ordered_json& results) {
@@ -73,6 +82,7 @@ int run_one(const RunArguments& a, const std::string& experiment, std::size_t po
   const bool several = a.experiments.size() > 1;
   if (!a.out_dir.empty()) write_out_dir(c, r, several ? a.out_dir + "/" + c.experiment.name : a.out_dir);
   if (!a.trace.empty()) write_trace_file(c, r, a.trace);
+  if (!a.emit_program.empty()) write_program_file(c, a.emit_program);
   bool refuted = false;
   for (const ClaimResult& claim : r.claims) refuted = refuted || !claim.holds;
   return refuted && a.check_claims ? kThreshold : kAnswered;
@@ -93,6 +103,8 @@ std::vector<std::pair<std::string, std::string>> split_overrides(const std::vect
 
 int run_command(const RunArguments& a, const Streams& s) {
   const bool several = a.experiments.size() > 1;
+  if (several && !a.emit_program.empty())
+    throw InputError("`--emit-program` writes one file and there are several experiments\n  = help: one run for each");
   if (several && !a.trace.empty())
     throw InputError("`--trace` writes one file and there are several experiments\n  = help: --out writes a folder for each");
   int worst = kAnswered;

@@ -34,6 +34,14 @@ struct SearchArguments {
 };
 int search_command(const SearchArguments& arguments, const Streams& streams);
 
+struct ValidateReplayArguments {
+  std::vector<std::string> results;  ///< results.json of moe-calibrate replay
+  std::vector<std::string> set;      ///< key=value for every experiment, e.g. profile=FILE
+  std::string csv, markdown;         ///< files to write
+  bool json = false;
+};
+int validate_replay_command(const ValidateReplayArguments& arguments, const Streams& streams);
+
 struct PlotArguments {
   std::string db, x, y = "tokens_per_s", out;
   std::vector<std::string> by, where;

@@ -14,6 +14,7 @@ struct StudyArguments {
   ReportArguments report;
   InitArguments init;
   ValidateArguments validate;
+  ValidateReplayArguments replay;
   std::string docs;
 };
 
@@ -85,6 +86,15 @@ inline void add_validate(CLI::App& app, ValidateArguments& a) {
   v->add_flag("--json", a.json, "for programs");
 }
 
+inline void add_validate_replay(CLI::App& app, ValidateReplayArguments& a) {
+  CLI::App* v = app.add_subcommand("validate-replay", "simulated steps beside steps that moe-calibrate replay executed");
+  v->add_option("results", a.results, "results.json of moe-calibrate replay")->required();
+  v->add_option("--set", a.set, "change a key of every experiment: --set profile=FILE");
+  v->add_option("--csv", a.csv, "write a row per program and kernel");
+  v->add_option("--markdown", a.markdown, "write the tables for the documentation");
+  v->add_flag("--json", a.json, "for programs");
+}
+
 inline void add_living(CLI::App& app, StudyArguments& a) {
   CLI::App* v = app.add_subcommand("init", "write a commented experiment to start from");
   v->add_option("--model", a.init.model, "moe-sim list models");
@@ -105,6 +115,7 @@ inline void add_studies(CLI::App& app, StudyArguments& a) {
   add_validate(app, a.validate);
   add_sweep(app, a.sweep);
   add_merge(app, a.merge);
+  add_validate_replay(app, a.replay);
 }
 
 /// Runs the verb that was given if it is one of these; `code` is its exit code.
@@ -116,6 +127,7 @@ inline bool study_command(const CLI::App& app, const StudyArguments& a, const St
   else if (is("plot")) code = plot_command(a.plot, s);
   else if (is("report")) code = report_command(a.report, s);
   else if (is("validate")) code = validate_command(a.validate, s);
+  else if (is("validate-replay")) code = validate_replay_command(a.replay, s);
   else if (is("init")) code = init_command(a.init, s);
   else if (is("docs")) code = docs_command(a.docs, s);
   else return false;

@@ -34,9 +34,16 @@ struct KernelCost {
 /// y[m,n] = x[m,k] w[k,n].
 ///   t = t0 + cq m k 1e-6 + smax(memory, tiles; p)
 ///   memory = n k b [(1-h)/(e BW) + h/BW_L2] + 2 m (k+n)/BW_L2
-///   tiles  = wave(T S/SM; w) (k/S tau + eps), T = ceil(m/bm) ceil(n/bn), S = split-K
+///   tiles  = wave(T S/SM; w) (k/S tau + eps), T = ceil(m/bm) ceil(n/bn), S = split-K; least over the regime's tiles
 KernelCost dense_gemm(const GpuSpec& gpu, const DenseGemmPath& path, double m, double n, double k,
                       double reuse_bytes = kCold);
+
+/// How the library cuts a dense GEMM, and what the tiles alone take.
+struct GemmTile {
+  int bm = 0, bn = 0;
+  double tiles = 0, splits = 1, waves = 0, time_us = 0;
+};
+GemmTile gemm_tile(const GpuSpec& gpu, const DenseGemmPath& path, double m, double n, double k);
 
 /// Sizes of one GPU's share of the routed experts of a layer.
 struct MoeShape {
@@ -89,6 +96,13 @@ struct AttentionShape {
 };
 KernelCost decode_attention(const GpuSpec& gpu, const AttentionPath& path, const AttentionShape& shape,
                             double reuse_bytes = kCold);
+
+/// A whole MLA attention block (query and latent projections, absorbed products, core, output projection):
+///   t = core(t0, ...) + smax(c x, W [(1-h)/(e_w BW) + h/BW_L2]; p)
+///   W = shared + heads x per_head   [B];  x = 2e-9 B queries (shared + heads per_head elements)   [GFLOP]
+/// No step is charged with it (its parts are): it holds the parts against a measured whole.
+KernelCost mla_module(const GpuSpec& gpu, const MlaModulePath& path, const AttentionShape& shape,
+                      double reuse_bytes = kCold);
 
 /// t = t0 + smax(c x, bytes [(1-h)/(e BW) + h/BW_L2]; p). The path says what x and bytes count (x_unit, bytes_of).
 /// Norms, RoPE, casts and activations work on what the kernel before wrote: call them with kInL2. State updates and

@@ -5,14 +5,6 @@
 namespace moe {
 namespace {
 
-/// The first regime that reaches m; beyond the last one, the last (the cost then says out of range).
-const GemmRegime& regime_for(const DenseGemmPath& path, double m) {
-  MOE_CHECK(!path.regimes.empty(), "a dense GEMM path has at least one regime");
-  for (const GemmRegime& r : path.regimes)
-    if (m <= r.m_max) return r;
-  return path.regimes.back();
-}
-
 /// Ways in which K is split: as many as fill the SMs, at most split_k_max, and at least 256 elements each.
 double split_k(const GpuSpec& gpu, const DenseGemmPath& path, double tiles, double k) {
   if (k < path.split_k_min_k) return 1;
@@ -22,6 +14,26 @@ double split_k(const GpuSpec& gpu, const DenseGemmPath& path, double tiles, doub
 
 }  // namespace
 
+/// Regimes with the same m_max are alternatives: the library takes the quickest. Beyond the last one, the last (the cost
+/// then says out of range). Tested: tests/analytic/dense_gemm.cpp.
+GemmTile gemm_tile(const GpuSpec& gpu, const DenseGemmPath& path, double m, double n, double k) {
+  MOE_CHECK(!path.regimes.empty(), "a dense GEMM path has at least one regime");
+  auto r = path.regimes.begin();
+  while (m > r->m_max && r->m_max < path.regimes.back().m_max) ++r;
+  GemmTile best;
+  for (const int m_max = r->m_max; r != path.regimes.end() && r->m_max == m_max; ++r) {
+    GemmTile t;
+    t.bm = r->bm;
+    t.bn = r->bn;
+    t.tiles = std::ceil(m / r->bm) * std::ceil(n / r->bn);
+    t.splits = split_k(gpu, path, t.tiles, k);
+    t.waves = t.tiles * t.splits / gpu.sm;
+    t.time_us = wave(t.waves, path.wave_quant) * (k / t.splits * r->tau_ns * 1e-3 + path.eps_us);
+    if (best.bm == 0 || t.time_us < best.time_us) best = t;
+  }
+  return best;
+}
+
 /// Equation in compute.hpp. flop = 2 m n k; dram_bytes = the weights that L2 does not hold (activations stay in L2).
 /// Tested: tests/analytic/dense_gemm.cpp, tests/validation/kernel_vectors.cpp.
 KernelCost dense_gemm(const GpuSpec& gpu, const DenseGemmPath& path, double m, double n, double k,
@@ -30,16 +42,14 @@ KernelCost dense_gemm(const GpuSpec& gpu, const DenseGemmPath& path, double m, d
   cost.compute = path.compute;
   cost.spread = spread_of(path.quality, m);
   if (m <= 0) return cost;  // an idle rank launches nothing
-  const GemmRegime& regime = regime_for(path, m);
-  const double tiles = std::ceil(m / regime.bm) * std::ceil(n / regime.bn);
-  const double splits = split_k(gpu, path, tiles, k);
+  const GemmTile tile = gemm_tile(gpu, path, m, n, k);
   const ReadRate rate = read_rate(gpu, path.dram_eff, path.l2_tbps, reuse_bytes);
   const double weight_bytes = n * k * path.bytes_per_weight;
 
-  cost.waves = tiles * splits / gpu.sm;
+  cost.waves = tile.waves;
   cost.launch_us = path.t0_us + path.cq_us_per_Melem * m * k * 1e-6;
   cost.memory_us = weight_bytes * rate.mixed_us + 2 * m * (k + n) * rate.l2_us;
-  cost.compute_us = wave(cost.waves, path.wave_quant) * (k / splits * regime.tau_ns * 1e-3 + path.eps_us);
+  cost.compute_us = tile.time_us;
   if (!path.residuals.empty()) cost.factor = path.residuals.factor({axis(m), axis(n), axis(k), 1 - rate.miss});
   cost.time_us = cost.factor * (cost.launch_us + smax(cost.memory_us, cost.compute_us, path.p));
   cost.dram_bytes = weight_bytes * rate.miss;

@@ -32,12 +32,6 @@ void bind_paths(Fields& f, const std::string& key, std::map<std::string, Path>& 
   });
 }
 
-template <class Path>
-ResidualTable* table_of(std::map<std::string, Path>& paths, const std::string& name) {
-  const auto found = paths.find(name);
-  return found == paths.end() ? nullptr : &found->second.residuals;
-}
-
 /// Attaches every table to its path.
 void bind_all_residuals(Fields& f, Profile& profile) {
   f.list("residuals", Need::optional, "smooth corrections, one table per path", [&](Fields& item, std::size_t) {
@@ -45,10 +39,10 @@ void bind_all_residuals(Fields& f, Profile& profile) {
     ResidualTable table;
     bind_residuals(item, section, name, table);
     if (item.describing() || name.empty()) return;
-    ResidualTable* into = section == "dense_gemm"         ? table_of(profile.dense_gemm, name)
-                          : section == "moe"              ? table_of(profile.moe, name)
-                          : section == "attention_decode" ? table_of(profile.attention, name)
-                                                          : table_of(profile.elementwise, name);
+    ResidualTable* into = nullptr;
+    in_section(profile, section, [&](auto& paths) {
+      if (const auto found = paths.find(name); found != paths.end()) into = &found->second.residuals;
+    });
     if (into == nullptr)
       item.error("path", fmt::format("no path `{}` in `{}`", name, section), "a table corrects a path of this profile");
     else
@@ -79,6 +73,7 @@ void bind_profile(Fields& f, Profile& profile, std::string& gpu) {
   bind_paths(f, "dense_gemm", profile.dense_gemm, "y[m,n] = x[m,k] w[k,n]", bind_dense_gemm);
   bind_paths(f, "moe", profile.moe, "routed experts of one layer", bind_moe);
   bind_paths(f, "attention_decode", profile.attention, "decode attention cores, GQA and MLA", bind_attention);
+  bind_paths(f, "mla_module", profile.mla_module, "whole MLA attention blocks: a check, charged nowhere", bind_mla_module);
   bind_paths(f, "elementwise_and_state", profile.elementwise, "casts, norms, state updates, batched products",
              bind_elementwise);
   bind_all_residuals(f, profile);

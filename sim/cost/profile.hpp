@@ -24,7 +24,7 @@ struct FitQuality {
 };
 
 struct GemmRegime {
-  int m_max = 0;              ///< applies to m <= m_max; regimes ascend
+  int m_max = 0;              ///< applies to m <= m_max; regimes ascend, those with the same m_max are alternatives
   int bm = 0, bn = 0;         ///< output tile
   double tau_ns = 0;          ///< time of one tile per element of K
 };
@@ -67,6 +67,16 @@ struct AttentionPath {
   std::vector<std::string> includes;
   FitQuality quality;
   ResidualTable residuals;
+};
+
+/// A whole MLA attention block: the core's constants, and the projections around it as one more term.
+struct MlaModulePath : AttentionPath {
+  double weight_bytes_shared = 0;    ///< projections that every rank holds whole
+  double weight_bytes_per_head = 0;  ///< projections of one local head
+  double weights_shared = 0, weights_per_head = 0;  ///< the same in elements: for the multiply
+  double weight_eff = 0.8;           ///< share of peak DRAM bandwidth that the projections reach
+  double c_us_per_GFLOP = 0;         ///< multiply of the projections
+  ComputeType compute = ComputeType::bf16;
 };
 
 /// t = t0 + smax(c x, bytes / rate; p): casts, norms, copies, state updates, batched products.
@@ -122,8 +132,28 @@ struct Profile {
   std::map<std::string, DenseGemmPath> dense_gemm;
   std::map<std::string, MoePath> moe;
   std::map<std::string, AttentionPath> attention;    ///< gqa and mla cores
+  std::map<std::string, MlaModulePath> mla_module;   ///< whole MLA blocks, to hold against the parts
   std::map<std::string, ElementwisePath> elementwise;
   CommCost comm;
 };
+
+/// Calls `body` with the paths of a section by its name in the file.
+template <class AnyProfile, class Body>
+void in_section(AnyProfile& p, const std::string& section, Body body) {
+  if (section == "dense_gemm") body(p.dense_gemm);
+  if (section == "moe") body(p.moe);
+  if (section == "attention_decode") body(p.attention);
+  if (section == "mla_module") body(p.mla_module);
+  if (section == "elementwise_and_state") body(p.elementwise);
+}
+/// Calls `body(name, paths)` for every section of kernel paths, in the order of the file.
+template <class AnyProfile, class Body>
+void for_sections(AnyProfile& p, Body body) {
+  body("dense_gemm", p.dense_gemm);
+  body("moe", p.moe);
+  body("attention_decode", p.attention);
+  body("mla_module", p.mla_module);
+  body("elementwise_and_state", p.elementwise);
+}
 
 }  // namespace moe

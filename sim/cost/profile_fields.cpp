@@ -31,16 +31,16 @@ void bind_wave(Fields& f, double& wave_quant, double& eps_us) {
   constant(f, "eps_us", eps_us, "fixed time of a tile");
 }
 
-/// Regimes must ascend: the first that reaches m applies.
+/// Regimes must ascend: the first that reaches m applies, with its alternatives.
 void bind_regimes(Fields& f, std::vector<GemmRegime>& regimes) {
-  f.list("regimes", Need::required, "tiles by number of rows, ascending", [&](Fields& r, std::size_t i) {
+  f.list("regimes", Need::required, "tiles by number of rows, ascending; with the same m_max: alternatives, the quickest counts", [&](Fields& r, std::size_t i) {
     GemmRegime regime;
     const Range sizes = Range::at_least(1);
     r.integer("m_max", regime.m_max, Need::required, sizes, "applies to m up to this");
     r.integer("bm", regime.bm, Need::required, sizes, "rows of a tile");
     r.integer("bn", regime.bn, Need::required, sizes, "columns of a tile");
     r.number("tau_ns", regime.tau_ns, Need::required, Range::positive(), "time of one tile per element of K");
-    if (i > 0 && !regimes.empty() && regime.m_max <= regimes.back().m_max)
+    if (i > 0 && !regimes.empty() && regime.m_max < regimes.back().m_max)
       r.error("m_max", fmt::format("regimes do not ascend: {} after {}", regime.m_max, regimes.back().m_max));
     regimes.push_back(regime);
   });
@@ -108,6 +108,17 @@ void bind_attention(Fields& f, AttentionPath& path) {
   f.choice("split_rule", rule, names, Need::optional, "how the kernel cuts its work; fitted: from the keys above");
   path.split_rule = rule == 0 ? "" : names[static_cast<std::size_t>(rule)];
   bind_common(f, path.includes, path.quality, {"sequences", "context", "heads", "group", "head_dim"});
+}
+
+void bind_mla_module(Fields& f, MlaModulePath& path) {
+  bind_attention(f, path);
+  f.choice("compute", path.compute, compute_names(), Need::required, "format in which the projections multiply");
+  constant(f, "weight_bytes_shared", path.weight_bytes_shared, "projections that every rank holds whole");
+  constant(f, "weight_bytes_per_head", path.weight_bytes_per_head, "projections of one local head");
+  constant(f, "weights_shared", path.weights_shared, "the same, elements");
+  constant(f, "weights_per_head", path.weights_per_head, "the same, elements");
+  f.number("weight_eff", path.weight_eff, Need::required, {0, 1, true}, "share of peak memory bandwidth, projections");
+  constant(f, "c_us_per_GFLOP", path.c_us_per_GFLOP, "multiply of the projections");
 }
 
 void bind_elementwise(Fields& f, ElementwisePath& path) {

@@ -18,6 +18,7 @@ namespace moe {
 void bind_dense_gemm(Fields& f, DenseGemmPath& path);
 void bind_moe(Fields& f, MoePath& path);
 void bind_attention(Fields& f, AttentionPath& path);
+void bind_mla_module(Fields& f, MlaModulePath& path);
 void bind_elementwise(Fields& f, ElementwisePath& path);
 
 /// Keys that all kinds share: includes, range (with these size names), errors, source.

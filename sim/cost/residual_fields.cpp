@@ -8,7 +8,7 @@ namespace moe {
 namespace {
 
 const std::vector<std::string>& section_names() {
-  static const std::vector<std::string> names{"dense_gemm", "moe", "attention_decode",
+  static const std::vector<std::string> names{"dense_gemm", "moe", "attention_decode", "mla_module",
                                               "elementwise_and_state"};
   return names;
 }

@@ -55,7 +55,7 @@ const std::vector<std::string>& residual_axes(const std::string& section) {
   static const std::vector<std::string> elementwise{"log2 x", "log2 bytes", "warm"};
   if (section == "dense_gemm") return dense;
   if (section == "moe") return moe;
-  if (section == "attention_decode") return attention;
+  if (section == "attention_decode" || section == "mla_module") return attention;
   MOE_CHECK(section == "elementwise_and_state", "the section of a profile is known");
   return elementwise;
 }

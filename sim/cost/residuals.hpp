@@ -32,7 +32,7 @@ struct ResidualTable {
 };
 
 /// Names of the axes by kind: dense_gemm: log2 m, n, k, warm; moe: log2 tokens, hidden, intermediate, local
-/// experts, top-k, experts, rows per active expert, warm; attention: log2 sequences, context, heads,
+/// experts, top-k, experts, rows per active expert, warm; attention and mla_module: log2 sequences, context, heads,
 /// kv_heads, head_dim, warm; elementwise: log2 x, log2 bytes, warm. `warm` is the share of L2 hits, hit(F).
 const std::vector<std::string>& residual_axes(const std::string& section);
 

@@ -25,6 +25,8 @@ void bind_names(Fields& f, Experiment& e) {
   f.text("machine", e.machine, Need::required, "name of a file in topologies/, or a path");
   f.text("profile", e.profile, Need::required, "name of a file in calibration/profiles/, or a path");
   f.text("stack", e.stack, Need::required, "name of a file in calibration/stacks/, or a path");
+  f.integer("layers", e.layers, Need::optional, Range::between(1, 1000),
+            "only the first layers of the model, so many: a part that fits into less memory; default: all");
   f.choice("kv_dtype", e.kv_dtype, {"bf16", "fp8"}, Need::optional, "number format of the KV cache");
 }
 

@@ -57,6 +57,7 @@ struct Experiment {
   std::string model, checkpoint, machine, profile, stack;
   std::vector<int> gpus;      ///< machine GPU numbers that take part; size = plan.gpus()
   KvDtype kv_dtype = KvDtype::bf16;
+  int layers = 0;             ///< only the first so many layers of the model; 0: all
   Plan plan;
   Batch batch;
   Routing routing;

@@ -97,6 +97,7 @@ class Loader {
     if (path.empty()) return;
     note_file(path);
     case_.model = *cache_.models.get(path, out_, [&](Diagnostics& d) { return load_model(path, d); });
+    cut_layers();
     const auto& all = case_.model.checkpoints;
     if (e().checkpoint.empty() && !all.empty()) e().checkpoint = all[0].id;
     std::vector<std::string> ids;
@@ -108,6 +109,17 @@ class Loader {
     case_.checkpoint = static_cast<std::size_t>(found == ids.end() ? 0 : found - ids.begin());
     if (found != ids.end() && root_.find("kv_dtype") == nullptr)
       e().kv_dtype = all[case_.checkpoint].kv_dtype == "fp8" ? KvDtype::fp8 : KvDtype::bf16;
+  }
+
+  /// `layers`: the first ones alone.
+  void cut_layers() {
+    auto& layers = case_.model.layers;
+    const auto wanted = static_cast<std::size_t>(e().layers), all = layers.size();
+    if (wanted == 0 || wanted == all || all == 0) return;
+    if (wanted > all)
+      return out_.error(fmt::format("{} has {} layers, `layers` asks for {}", case_.model.name, all, wanted), place("layers"), "layers");
+    layers.resize(wanted);
+    out_.warning(fmt::format("only the first {} of the {} layers of {} are simulated", wanted, all, case_.model.name), place("layers"), "layers");
   }
 
   void read_recorded_routing() {

@@ -9,12 +9,6 @@ namespace moe {
 namespace {
 
 template <class Path>
-const Path* found(const std::map<std::string, Path>& paths, const std::string& name) {
-  const auto at = paths.find(name);
-  return at == paths.end() ? nullptr : &at->second;
-}
-
-template <class Path>
 void predict(const GpuSpec& gpu, const Path& path, std::vector<RowError>& rows, std::size_t from) {
   for (std::size_t i = from; i < rows.size(); ++i) {
     const KernelCost cost = cost_of(gpu, path, rows[i].sample);
@@ -25,24 +19,13 @@ void predict(const GpuSpec& gpu, const Path& path, std::vector<RowError>& rows, 
 
 /// False when the profile has no such path.
 bool predict_path(const Profile& p, const PathData& d, std::vector<RowError>& rows, std::size_t from) {
-  if (d.section == "dense_gemm") {
-    const auto* path = found(p.dense_gemm, d.name);
-    if (path != nullptr) predict(p.gpu, *path, rows, from);
-    return path != nullptr;
-  }
-  if (d.section == "moe") {
-    const auto* path = found(p.moe, d.name);
-    if (path != nullptr) predict(p.gpu, *path, rows, from);
-    return path != nullptr;
-  }
-  if (d.section == "attention_decode") {
-    const auto* path = found(p.attention, d.name);
-    if (path != nullptr) predict(p.gpu, *path, rows, from);
-    return path != nullptr;
-  }
-  const auto* path = found(p.elementwise, d.name);
-  if (path != nullptr) predict(p.gpu, *path, rows, from);
-  return path != nullptr;
+  bool known = false;
+  in_section(p, d.section, [&](const auto& paths) {
+    const auto found = paths.find(d.name);
+    known = found != paths.end();
+    if (known) predict(p.gpu, found->second, rows, from);
+  });
+  return known;
 }
 
 struct Pool {

@@ -47,65 +47,107 @@ DenseGemmPath start_path(const GpuSpec& gpu, const Format& format) {
   return p;
 }
 
-Rows rows_of_regime(const Rows& rows, std::size_t r, std::size_t limit) {
+Rows rows_up_to(const Rows& rows, int edge, std::size_t limit) {
+  const auto at = std::find(std::begin(kEdges), std::end(kEdges), edge);
   Rows out;
   for (const Sample* s : rows)
-    if (s->a <= kEdges[r] && (r == 0 || s->a > kEdges[r - 1])) out.push_back(s);
+    if (s->a <= edge && (at == std::begin(kEdges) || s->a > *(at - 1))) out.push_back(s);
   return pick(out, limit);
+}
+
+/// Calls `body(bm, bn)` for the tiles that kernels have and that are not far larger than m.
+template <class Body>
+void for_tiles(int edge, Body body) {
+  for (const int bm : {16, 32, 64, 128, 256})
+    for (const int bn : {32, 64, 128, 256})
+      if (bm <= std::max(16, 2 * edge - 1)) body(bm, bn);
+}
+
+/// A tile of another size, its tau guessed from one that is known.
+GemmRegime resized(const GemmRegime& from, int bm, int bn) {
+  const double area = static_cast<double>(bm) * bn / (static_cast<double>(from.bm) * from.bn);
+  return {from.m_max, bm, bn, std::clamp(from.tau_ns * std::sqrt(area), 0.03, 70.0)};
 }
 
 /// Best tile of every regime, the other constants held.
 void search_tiles(const GpuSpec& gpu, DenseGemmPath& path, const Rows& rows) {
-  for (std::size_t r = 0; r < std::size(kEdges); ++r) {
-    const Rows here = rows_of_regime(rows, r, 140);
+  for (std::size_t r = 0; r < path.regimes.size(); ++r) {
+    const GemmRegime now = path.regimes[r];
+    const Rows here = rows_up_to(rows, now.m_max, 140);
     if (here.empty()) continue;
     Best<DenseGemmPath> best;
-    const GemmRegime now = path.regimes[r];
-    for (const int bm : {16, 32, 64, 128, 256}) {
-      if (bm > std::max(16, 2 * kEdges[r] - 1)) continue;
-      for (const int bn : {32, 64, 128, 256}) {
-        DenseGemmPath trial = path;
-        const double area = static_cast<double>(bm) * bn / (static_cast<double>(now.bm) * now.bn);
-        trial.regimes[r] = {kEdges[r], bm, bn, std::clamp(now.tau_ns * std::sqrt(area), 0.03, 70.0)};
-        const double loss = tune(gpu, trial, Knobs{tau_knob(r)}, here, 4);
-        best.offer(trial, loss);
-      }
-    }
+    for_tiles(now.m_max, [&](int bm, int bn) {
+      DenseGemmPath trial = path;
+      trial.regimes[r] = resized(now, bm, bn);
+      const double loss = tune(gpu, trial, Knobs{tau_knob(r)}, here, 4);
+      best.offer(trial, loss);
+    });
     path = best.path;
+  }
+}
+
+/// A second tile for a regime, where the library seems to choose between two: kept when it takes 3 % of the loss away.
+void add_alternatives(const GpuSpec& gpu, DenseGemmPath& path, const Rows& rows) {
+  constexpr double kWorthIt = 0.97;
+  for (std::size_t r = 0; r < path.regimes.size(); ++r) {
+    const GemmRegime now = path.regimes[r];
+    const Rows here = rows_up_to(rows, now.m_max, 200);
+    if (here.size() < 20) continue;
+    Best<DenseGemmPath> best;
+    DenseGemmPath alone = path;
+    const double before = tune(gpu, alone, Knobs{tau_knob(r)}, here, 4);
+    for_tiles(now.m_max, [&](int bm, int bn) {
+      if (bm == now.bm && bn == now.bn) return;
+      DenseGemmPath trial = alone;
+      trial.regimes.insert(trial.regimes.begin() + static_cast<std::ptrdiff_t>(r), resized(now, bm, bn));
+      const double loss = tune(gpu, trial, Knobs{tau_knob(r), tau_knob(r + 1)}, here, 6);
+      best.offer(trial, loss);
+    });
+    if (best.loss >= kWorthIt * before) continue;
+    path = best.path;
+    ++r;  // past the pair
   }
 }
 
 /// Regimes without rows follow their neighbour below.
 void fill_empty_regimes(DenseGemmPath& path, const Rows& rows) {
-  for (std::size_t r = 1; r < std::size(kEdges); ++r)
-    if (rows_of_regime(rows, r, 1).empty()) path.regimes[r].tau_ns = path.regimes[r - 1].tau_ns;
+  for (std::size_t r = 1; r < path.regimes.size(); ++r)
+    if (rows_up_to(rows, path.regimes[r].m_max, 1).empty()) path.regimes[r].tau_ns = path.regimes[r - 1].tau_ns;
+}
+
+Knobs knobs_for(const GpuSpec& gpu, const DenseGemmPath& path, const Rows& rows) {
+  Knobs all = shared_knobs(gpu);
+  for (std::size_t r = 0; r < path.regimes.size(); ++r)
+    if (!rows_up_to(rows, path.regimes[r].m_max, 1).empty()) all.push_back(tau_knob(r));
+  return all;
 }
 
 }  // namespace
 
 DenseGemmPath fit_dense_gemm(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
-  Knobs all = shared_knobs(gpu);
-  for (std::size_t r = 0; r < std::size(kEdges); ++r)
-    if (!rows_of_regime(rows, r, 1).empty()) all.push_back(tau_knob(r));
-  const Rows few = pick(rows, kSearchRows);
+  const Rows few = pick(rows, kSearchRows), many = pick(rows, kFinalRows);
   Best<DenseGemmPath> best;
   for (const auto& [split, from_k] : {std::pair{1, 0}, {4, 0}, {16, 0}, {16, 2048}, {16, 4096}}) {
     DenseGemmPath path = start_path(gpu, data.format);
     path.split_k_max = split;
     path.split_k_min_k = from_k;
+    const Knobs all = knobs_for(gpu, path, rows);
     tune(gpu, path, all, few, 5);
     search_tiles(gpu, path, rows);
     const double loss = tune(gpu, path, all, few, 6);
     best.offer(path, loss);
   }
-  for (int round = 0; round < 2; ++round) {
-    search_tiles(gpu, best.path, rows);
-    tune(gpu, best.path, all, pick(rows, kFinalRows), 10);
-  }
-  fill_empty_regimes(best.path, rows);
-  for (const Knob<DenseGemmPath>& k : all) k.of(best.path) = rounded(k.of(best.path));
-  for (GemmRegime& r : best.path.regimes) r.tau_ns = rounded(r.tau_ns);
-  return best.path;
+  DenseGemmPath& path = best.path;
+  search_tiles(gpu, path, rows);
+  tune(gpu, path, knobs_for(gpu, path, rows), many, 8);
+  add_alternatives(gpu, path, rows);
+  tune(gpu, path, knobs_for(gpu, path, rows), many, 8);
+  search_tiles(gpu, path, rows);
+  tune(gpu, path, knobs_for(gpu, path, rows), many, 10);
+  fill_empty_regimes(path, rows);
+  for (const Knob<DenseGemmPath>& k : knobs_for(gpu, path, rows)) k.of(path) = rounded(k.of(path));
+  for (GemmRegime& r : path.regimes) r.tau_ns = rounded(r.tau_ns);
+  return path;
 }
 
 }  // namespace moe

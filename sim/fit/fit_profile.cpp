@@ -12,19 +12,6 @@
 namespace moe {
 namespace {
 
-/// How the points of residual tables are shared out: most where the equation follows a kernel's choices
-/// least.
-double share_of(Op op) {
-  switch (op) {
-    case Op::gemm: return 6;
-    case Op::moe: return 2;
-    case Op::mla: return 3;
-    case Op::bmm: return 2;
-    case Op::gqa: return 1;
-    default: return 0.5;
-  }
-}
-
 std::vector<std::string> parts_of(const PathData& d) {
   if (!d.protocol->parts.empty()) return d.protocol->parts;
   if (d.op == Op::moe)
@@ -50,7 +37,7 @@ void widen_all(FitQuality& q, const PathData& d, const Sample& s) {
         widen(q, "intermediate", s.moe.intermediate);
     widen(q, "topk", s.moe.topk), widen(q, "experts", s.moe.experts),
         widen(q, "local_experts", s.moe.local_experts);
-  } else if (d.section == "attention_decode") {
+  } else if (d.section == "attention_decode" || d.section == "mla_module") {
     const AttentionShape& t = s.attention;
     widen(q, "sequences", t.sequences), widen(q, "context", t.context), widen(q, "heads", t.heads);
     if (d.op == Op::gqa) widen(q, "group", t.heads / t.kv_heads), widen(q, "head_dim", t.head_dim);
@@ -106,9 +93,9 @@ void judge(const GpuSpec& gpu, const PathData& d, Path& path, const std::vector<
 }
 
 /// Equation, then table. `budget`: points of the table.
-template <class Path, class Fit>
+template <class Path>
 Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& samples,
-             const FitOptions& options, std::size_t budget, Fit fit) {
+             const FitOptions& options, std::size_t budget, Path (*fit)(const GpuSpec&, const PathData&, const Rows&)) {
   Rows rows;
   for (const Sample& s : samples)
     if (!s.held_out) rows.push_back(&s);
@@ -130,27 +117,11 @@ Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& s
   return path;
 }
 
-/// Calls `body` for every table of a profile.
-template <class Body>
-void for_tables(Profile& p, Body body) {
-  for (auto& [name, path] : p.dense_gemm) body(path.residuals);
-  for (auto& [name, path] : p.moe) body(path.residuals);
-  for (auto& [name, path] : p.attention) body(path.residuals);
-  for (auto& [name, path] : p.elementwise) body(path.residuals);
-}
-
-/// Cuts all tables by the same share when they hold more points than allowed. Points are in the order of
-/// their use.
-void trim_tables(Profile& p, std::size_t allowed) {
-  std::size_t total = 0;
-  for_tables(p, [&](const ResidualTable& t) { total += t.value.size(); });
-  if (total <= allowed) return;
-  for_tables(p, [&](ResidualTable& t) {
-    const std::size_t left = t.value.size() * allowed / total;
-    t.value.resize(left);
-    t.where.resize(left);
-  });
-}
+auto fit_function(const std::map<std::string, DenseGemmPath>&) { return fit_dense_gemm; }
+auto fit_function(const std::map<std::string, MoePath>&) { return fit_moe; }
+auto fit_function(const std::map<std::string, AttentionPath>&) { return fit_attention; }
+auto fit_function(const std::map<std::string, MlaModulePath>&) { return fit_mla_module; }
+auto fit_function(const std::map<std::string, ElementwisePath>&) { return fit_elementwise; }
 
 struct Work {
   const Measurements& m;
@@ -158,7 +129,6 @@ struct Work {
   const GpuSpec& gpu;
   const FitOptions& options;
   std::vector<PathData> paths;
-  double points_per_share = 0;
   Profile profile;
   std::mutex lock;
   std::size_t done = 0;
@@ -169,33 +139,21 @@ struct Work {
   }
 
   void fit(const PathData& d) {
-    const auto budget = static_cast<std::size_t>(points_per_share * share_of(d.op));
+    double measured = 0;
+    for (const std::uint32_t series : d.series) measured += static_cast<double>(m.series[series].points.size());
+    const auto budget = static_cast<std::size_t>(options.table_share * measured);
     const std::vector<Sample> rows = samples(d);
     const bool fits_some = std::any_of(rows.begin(), rows.end(), [](const Sample& r) { return !r.held_out; });
     if (!fits_some) return;  // no row of the path is scored, or all of them are held out: no path
-    if (d.section == "dense_gemm")
-      keep(profile.dense_gemm, d, fit_one<DenseGemmPath>(gpu, d, rows, options, budget, fit_dense_gemm));
-    else if (d.section == "moe")
-      keep(profile.moe, d, fit_one<MoePath>(gpu, d, rows, options, budget, fit_moe));
-    else if (d.section == "attention_decode")
-      keep(profile.attention, d, fit_one<AttentionPath>(gpu, d, rows, options, budget, fit_attention));
-    else
-      keep(profile.elementwise, d, fit_one<ElementwisePath>(gpu, d, rows, options, budget, fit_elementwise));
+    in_section(profile, d.section, [&](auto& paths_here) {
+      keep(paths_here, d, fit_one(gpu, d, rows, options, budget, fit_function(paths_here)));
+    });
   }
   void judge_path(const PathData& d) {
-    if (d.section == "dense_gemm")
-      judge_in(profile.dense_gemm, d);
-    else if (d.section == "moe")
-      judge_in(profile.moe, d);
-    else if (d.section == "attention_decode")
-      judge_in(profile.attention, d);
-    else
-      judge_in(profile.elementwise, d);
-  }
-  template <class Path>
-  void judge_in(std::map<std::string, Path>& paths_here, const PathData& d) {
-    const auto found = paths_here.find(d.name);
-    if (found != paths_here.end()) judge(gpu, d, found->second, samples(d));
+    in_section(profile, d.section, [&](auto& paths_here) {
+      const auto found = paths_here.find(d.name);
+      if (found != paths_here.end()) judge(gpu, d, found->second, samples(d));
+    });
   }
   /// Every path once, on all threads; the first problem is thrown after the last thread has ended.
   void for_paths(void (Work::*step)(const PathData&)) {
@@ -227,16 +185,18 @@ struct Work {
 
 }  // namespace
 
+std::size_t table_points(const Profile& p) {
+  std::size_t total = 0;
+  for_sections(p, [&](const char*, const auto& paths) {
+    for (const auto& [name, path] : paths) total += path.residuals.value.size();
+  });
+  return total;
+}
+
 Profile fit_profile(const Measurements& m, const Protocol& protocol, const GpuSpec& gpu,
                     const FitOptions& options) {
-  constexpr double kOverbooked = 1.4;  // some paths need no table; what is too much in the end is cut
-  Work work{m, protocol, gpu, options, paths_of(m, protocol), 0, {}, {}, 0, {}};
-  double rows = 0, shares = 0;
-  for (const InputFile& f : m.files) rows += static_cast<double>(f.rows);
-  for (const PathData& d : work.paths) shares += share_of(d.op);
-  work.points_per_share = shares > 0 ? kOverbooked * options.table_share * rows / shares : 0;
+  Work work{m, protocol, gpu, options, paths_of(m, protocol), {}, {}, 0, {}};
   work.for_paths(&Work::fit);
-  trim_tables(work.profile, static_cast<std::size_t>(options.table_share * rows));
   work.for_paths(&Work::judge_path);
   work.profile.gpu = gpu;
   for (const InputFile& f : m.files)

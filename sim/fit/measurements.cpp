@@ -37,7 +37,9 @@ const std::vector<OpClass>& op_classes() {
        "linear",
        "linear_attention.csv",
        {},
-       {"batch", "d_model", "d_conv", "num_k_heads", "head_k_dim", "num_v_heads", "head_v_dim"}}};
+       {"batch", "d_model", "d_conv", "num_k_heads", "head_k_dim", "num_v_heads", "head_v_dim"}},
+      {Op::dsa, "dsa", "dsa.csv", {"op", "kv_dtype"}, {"heads", "batch", "context", "topk"}},
+      {Op::small, "small", "elementwise.csv", {"op"}, {"rows", "cols"}}};
   return classes;
 }
 

@@ -15,7 +15,7 @@
 
 namespace moe {
 
-enum class Op { gemm, moe, gqa, mla, mla_module, bmm, cast, linear };
+enum class Op { gemm, moe, gqa, mla, mla_module, bmm, cast, linear, dsa, small };
 
 /// One kind of file: its columns are `path`, the tags, the sizes and `latency_us`, in any order.
 struct OpClass {

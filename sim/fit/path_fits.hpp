@@ -8,6 +8,7 @@ namespace moe {
 DenseGemmPath fit_dense_gemm(const GpuSpec& gpu, const PathData& data, const Rows& rows);
 MoePath fit_moe(const GpuSpec& gpu, const PathData& data, const Rows& rows);
 AttentionPath fit_attention(const GpuSpec& gpu, const PathData& data, const Rows& rows);
+MlaModulePath fit_mla_module(const GpuSpec& gpu, const PathData& data, const Rows& rows);
 ElementwisePath fit_elementwise(const GpuSpec& gpu, const PathData& data, const Rows& rows);
 
 }  // namespace moe

@@ -59,10 +59,13 @@ std::string default_name(const Series& s) {
   switch (s.op) {
     case Op::gqa: return s.path + "/gqa/kv_" + s.tags[0];
     case Op::mla: return s.path + "/mla/kv_" + s.tags[0];
-    case Op::mla_module: return s.path + "/mla/kv_" + s.tags[1];
+    case Op::mla_module:
+      return s.path + "/mla_module/" + s.tags[0].substr(s.tags[0].find_last_of('/') + 1) + "/" + s.tags[2] + "/kv_" + s.tags[1];
     case Op::bmm: return engine + "/mla_bmm/" + s.tags[1];
     case Op::cast: return engine + (s.tags[0] == "scale_matrix" ? "/cast_" + s.tags[1] : "/absmax");
     case Op::linear: return s.path;
+    case Op::small: return engine + "/" + s.tags[0];
+    case Op::dsa: return s.path + "/" + s.tags[0] + (s.tags[0] == "sparse_mla" ? "/kv_" + s.tags[1] : "");
     default: return s.path + "/" + s.tags[0];
   }
 }
@@ -99,6 +102,18 @@ void bind_protocol(Fields& f, Protocol& p) {
     g.choice("compute", format.compute, {"bf16", "fp8", "fp4"}, Need::required, "format of the multiply");
     g.flag("quantises", format.quantises, Need::optional, "the time contains quantising the activations");
   });
+  f.named("models", Need::optional, "sizes of MLA blocks by model name", [&](Fields& g, const std::string& name) {
+    MlaModel& m = p.models[name];
+    const auto size = [&](const char* key, double& into, const char* help) {
+      g.number(key, into, Need::required, Range::positive(), help);
+    };
+    size("hidden", m.hidden, "width of the layer");
+    size("q_lora_rank", m.q_lora_rank, "rank of the query projection");
+    size("kv_lora_rank", m.kv_lora_rank, "rank of the latent");
+    size("qk_rope_head_dim", m.qk_rope_head_dim, "rotary part of a head");
+    size("qk_nope_head_dim", m.qk_nope_head_dim, "other part of a head");
+    size("v_head_dim", m.v_head_dim, "of a head's output");
+  });
   f.section("score", Need::optional, "sizes that are fitted and scored, by op", [&](Fields& g) {
     for (const OpClass& c : op_classes())
       g.section(c.name, Need::optional, "[low, high] by column", [&](Fields& h) {
@@ -133,24 +148,37 @@ Protocol load_protocol(const std::string& file) {
   return p;
 }
 
-Protocol find_protocol(const std::string& folder, const std::string& given,
-                       const std::string& profile_folder) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> places;
-  if (!given.empty())
-    places = {given};
-  else {
-    places = {fs::path(folder) / "protocol.yaml",
-              fs::path(profile_folder) / ".." / "protocols" / "default.yaml",
-              fs::path("calibration/protocols/default.yaml")};
-    if (const char* data = std::getenv("MOE_SIM_DATA"); data != nullptr)
-      places.push_back(fs::path(data) / "calibration/protocols/default.yaml");
+namespace {
+
+/// `suite` when every path is suite-1/..., suite-2/...; "" when engines differ.
+std::string engine_of(const Measurements& m) {
+  std::string engine;
+  for (const Series& s : m.series) {
+    const std::string its = s.path.substr(0, s.path.find_first_of("-/"));
+    if (!engine.empty() && its != engine) return "";
+    engine = its;
   }
+  return engine;
+}
+
+}  // namespace
+
+Protocol find_protocol(const Measurements& m, const std::string& given, const std::string& profile_folder) {
+  namespace fs = std::filesystem;
+  if (!given.empty()) return load_protocol(fs::path(given).lexically_normal().string());
+  std::vector<fs::path> places{fs::path(m.folder) / "protocol.yaml"};
+  std::vector<fs::path> folders{fs::path(profile_folder) / ".." / "protocols", "calibration/protocols"};
+  if (const char* data = std::getenv("MOE_SIM_DATA"); data != nullptr)
+    folders.push_back(fs::path(data) / "calibration/protocols");
+  const std::string engine = engine_of(m);
+  for (const std::string& name : {engine, std::string("default")})
+    if (!name.empty())
+      for (const fs::path& folder : folders) places.push_back(folder / (name + ".yaml"));
   for (const fs::path& place : places)
     if (fs::exists(place)) return load_protocol(place.lexically_normal().string());
   throw InputError(
-      fmt::format("no measurement protocol for `{}`\n  = help: give --protocol FILE, or write {}", folder,
-                  (fs::path(folder) / "protocol.yaml").string()));
+      fmt::format("no measurement protocol for `{}`\n  = help: give --protocol FILE, or write {}", m.folder,
+                  (fs::path(m.folder) / "protocol.yaml").string()));
 }
 
 std::vector<const PathProtocol*> Protocol::rules_of(const Series& s) const {
@@ -181,6 +209,15 @@ Format Protocol::format(const std::string& dtype) const {
   for (const auto& [name, format] : formats) known.push_back(name);
   throw InputError(fmt::format("the protocol `{}` has no format `{}`\n  = help: {}", file, dtype,
                                suggestion(dtype, known)));
+}
+
+const MlaModel& Protocol::model(const std::string& name) const {
+  const auto found = models.find(name);
+  if (found != models.end()) return found->second;
+  std::vector<std::string> known;
+  for (const auto& [key, model] : models) known.push_back(key);
+  throw InputError(fmt::format("the protocol `{}` has no model `{}`\n  = help: its sizes go under `models`; {}", file,
+                               name, suggestion(name, known)));
 }
 
 bool Protocol::scored(const Series& s, const Point& p) const {

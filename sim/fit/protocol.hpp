@@ -7,7 +7,8 @@
 //   paths:                                                         the first entry that fits applies
 //     - {op: gemm, rows: sglang-0.5.14/*, dtype: nvfp4, name: sglang-0.5.14/nvfp4, copies: 6}
 //
-// Found: the folder's own protocol.yaml, else --protocol, else calibration/protocols/default.yaml.
+// Found: --protocol, else the folder's own protocol.yaml, else calibration/protocols/ENGINE.yaml where all paths are of
+// one engine (suite-1/... -> suite.yaml), else calibration/protocols/default.yaml.
 #pragma once
 #include <map>
 #include <optional>
@@ -23,6 +24,18 @@ struct Format {
   double bytes_per_weight = 2, bytes_per_activation = 2;
   ComputeType compute = ComputeType::bf16;
   bool quantises = false;  ///< the rows' time contains quantising the activations
+};
+
+/// Sizes of an MLA block: what the weights around its core are.
+struct MlaModel {
+  double hidden = 0, q_lora_rank = 0, kv_lora_rank = 0, qk_rope_head_dim = 0, qk_nope_head_dim = 0,
+         v_head_dim = 0;
+  /// Down-projections, which every rank holds whole; elements.
+  double shared_weights() const { return hidden * (q_lora_rank + kv_lora_rank + qk_rope_head_dim); }
+  /// Up-projection of q and output projection of one head; elements.
+  double head_weights() const { return (qk_nope_head_dim + qk_rope_head_dim) * q_lora_rank + v_head_dim * hidden; }
+  /// The two absorbed products of one head, kept in 16 bit; elements.
+  double absorbed_weights() const { return kv_lora_rank * (qk_nope_head_dim + v_head_dim); }
 };
 
 struct PathProtocol {
@@ -44,6 +57,7 @@ struct PathProtocol {
 struct Protocol {
   std::string file, hash;
   std::map<std::string, Format> formats;
+  std::map<std::string, MlaModel> models;  ///< of mla_module.csv, by the name in its column `model`
   std::map<std::string, std::map<std::string, std::pair<double, double>>>
       score;  ///< op -> column -> [low, high]
   std::vector<PathProtocol> paths;
@@ -55,6 +69,7 @@ struct Protocol {
   /// The entry of one row.
   const PathProtocol& of(const Series& s, const Point& p) const;
   Format format(const std::string& dtype) const;
+  const MlaModel& model(const std::string& name) const;
   /// Inside the scored sizes, and not excluded.
   bool scored(const Series& s, const Point& p) const;
 };
@@ -62,12 +77,13 @@ struct Protocol {
 Protocol load_protocol(const std::string& file);
 void bind_protocol(Fields& f, Protocol& protocol);
 /// Protocol for a folder of measurements: see above. Throws InputError when there is none.
-Protocol find_protocol(const std::string& folder, const std::string& given,
+Protocol find_protocol(const Measurements& m, const std::string& given,
                        const std::string& profile_folder);
 
 /// Name of the profile path: the protocol's, with {engine}, {dtype} and {path} filled in, else by op:
-/// path/dtype; path/gqa/kv_dtype; path/mla/kv_dtype; engine/mla_bmm/dtype; engine/cast_dtype, engine/absmax;
-/// path.
+/// path/dtype; path/gqa/kv_dtype; path/mla/kv_dtype; path/mla_module/model/gemm_dtype/kv_dtype;
+/// engine/mla_bmm/dtype; engine/cast_dtype, engine/absmax; path; path/sparse_mla/kv_dtype, path/indexer_logits,
+/// path/indexer_topk.
 std::string path_name(const PathProtocol& rule, const Series& s);
 /// `*` matches any text.
 bool fits(const std::string& pattern, const std::string& text);

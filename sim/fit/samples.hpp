@@ -7,7 +7,7 @@
 //
 // The split is by shape, with a fixed hash: one shape of `hold_out` is held out, with all its rows, in every
 // path alike. Shape: gemm (n, k); moe (hidden, intermediate, topk, experts, tp, ep); gqa (heads, kv_heads,
-// head_dim, window); mla (heads, batch); bmm (heads); cast (k); linear (k heads, v heads, d_model).
+// head_dim, window); mla, mla_module (heads, batch); dsa (batch, topk); small (rows, width); bmm (heads); cast (k); linear (k heads, v heads, d_model).
 #pragma once
 #include "cost/compute.hpp"
 #include "fit/protocol.hpp"
@@ -30,12 +30,13 @@ struct Sample {
 /// All rows of one path of the profile.
 struct PathData {
   std::string name, dtype;  ///< dtype: of the weights or of the cache, as the measurement says
-  std::string section;      ///< of the profile: dense_gemm, moe, attention_decode, elementwise_and_state
+  std::string section;      ///< of the profile: dense_gemm, moe, attention_decode, mla_module, elementwise_and_state
   Op op = Op::gemm;
   Format format;
   const PathProtocol* protocol = nullptr;
   std::vector<std::uint32_t> series;  ///< positions in Measurements::series
   std::string x_unit, bytes_of;       ///< elementwise: what x and bytes count
+  MlaModel model;                     ///< mla_module: sizes of the block
 };
 
 /// Paths that the protocol does not skip, sorted by op and name.
@@ -45,10 +46,16 @@ std::vector<PathData> paths_of(const Measurements& m, const Protocol& protocol);
 std::vector<Sample> samples_of(const Measurements& m, const PathData& path, const Protocol& protocol,
                                const GpuSpec& gpu, const std::vector<Where>& leave_out = {});
 
+/// Sizes, load and footprint of one row. `kernel`: its path column.
+void fill_sample(Sample& s, const Point& p, const PathData& path, const std::string& kernel, const GpuSpec& gpu);
+/// What x and bytes of an elementwise path count, in words for the profile.
+void describe_elementwise(PathData& d, const std::string& kernel);
+
 /// Model time of a sample, for the kind of path that it belongs to.
 KernelCost cost_of(const GpuSpec& gpu, const DenseGemmPath& path, const Sample& s);
 KernelCost cost_of(const GpuSpec& gpu, const MoePath& path, const Sample& s);
 KernelCost cost_of(const GpuSpec& gpu, const AttentionPath& path, const Sample& s);
+KernelCost cost_of(const GpuSpec& gpu, const MlaModulePath& path, const Sample& s);
 KernelCost cost_of(const GpuSpec& gpu, const ElementwisePath& path, const Sample& s);
 
 /// Coordinates of a sample for a residual table of its section (cost/residuals.hpp).

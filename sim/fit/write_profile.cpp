@@ -118,9 +118,7 @@ std::string entry(const std::string& name, const MoePath& p) {
   return e.str();
 }
 
-std::string entry(const std::string& name, const AttentionPath& p) {
-  Entry e;
-  e.add("path", name).add("includes", list(p.includes));
+void add_attention(Entry& e, const AttentionPath& p) {
   if (!p.split_rule.empty()) e.add("split_rule", p.split_rule);
   e.add("head_tile", p.head_tile).add("max_splits", p.max_splits).add("min_chunk", p.min_chunk);
   e.add("ctas_per_sm", p.ctas_per_sm).add("t0_us", p.t0_us).add("cq_us_per_MB", p.cq_us_per_MB);
@@ -130,6 +128,23 @@ std::string entry(const std::string& name, const AttentionPath& p) {
       .add("eps_us", p.eps_us)
       .add("p", p.p)
       .add("wave_quant", p.wave_quant);
+}
+
+std::string entry(const std::string& name, const AttentionPath& p) {
+  Entry e;
+  e.add("path", name).add("includes", list(p.includes));
+  add_attention(e, p);
+  add_quality(e, p.quality);
+  return e.str();
+}
+
+std::string entry(const std::string& name, const MlaModulePath& p) {
+  Entry e;
+  e.add("path", name).add("compute", name_of(p.compute)).add("includes", list(p.includes));
+  add_attention(e, p);
+  e.add("weight_bytes_shared", p.weight_bytes_shared).add("weight_bytes_per_head", p.weight_bytes_per_head);
+  e.add("weights_shared", p.weights_shared).add("weights_per_head", p.weights_per_head);
+  e.add("weight_eff", p.weight_eff).add("c_us_per_GFLOP", p.c_us_per_GFLOP);
   add_quality(e, p.quality);
   return e.str();
 }
@@ -180,6 +195,14 @@ void write_tables(std::string& out, const char* section, const std::map<std::str
   }
 }
 
+const char* comment_of(const std::string& section) {
+  if (section == "dense_gemm") return "y[m,n] = x[m,k] w[k,n]; charged cold, with what `includes` names.";
+  if (section == "moe") return "Routed experts of one layer: both grouped GEMMs and what `includes` names.";
+  if (section == "attention_decode") return "Decode attention cores: projections, RoPE and the KV write are other ops.";
+  if (section == "mla_module") return "Whole MLA blocks: to hold the parts against, charged nowhere.";
+  return "t = t0 + smax(c x, bytes / rate; p).";
+}
+
 }  // namespace
 
 std::string write_profile(const Profile& p, const std::string& comm) {
@@ -196,18 +219,11 @@ std::string write_profile(const Profile& p, const std::string& comm) {
   out += "inputs:\n";
   for (const ProfileInput& i : p.inputs)
     out += fmt::format("  - {{file: {}, hash: \"{}\", rows: {}}}\n", i.file, i.hash, i.rows);
-  write_section(out, "dense_gemm", "y[m,n] = x[m,k] w[k,n]; charged cold, with what `includes` names.",
-                p.dense_gemm);
-  write_section(out, "moe", "Routed experts of one layer: both grouped GEMMs and what `includes` names.",
-                p.moe);
-  write_section(out, "attention_decode",
-                "Decode attention cores: projections, RoPE and the KV write are other ops.", p.attention);
-  write_section(out, "elementwise_and_state", "t = t0 + smax(c x, bytes / rate; p).", p.elementwise);
   std::string tables;
-  write_tables(tables, "dense_gemm", p.dense_gemm);
-  write_tables(tables, "moe", p.moe);
-  write_tables(tables, "attention_decode", p.attention);
-  write_tables(tables, "elementwise_and_state", p.elementwise);
+  for_sections(p, [&](const char* section, const auto& paths) {
+    write_section(out, section, comment_of(section), paths);
+    write_tables(tables, section, paths);
+  });
   if (!tables.empty())
     out +=
         "\n# What the equations miss, smoothly: axes and 1000 ln(measured/model) per point.\nresiduals:\n" +

@@ -139,7 +139,7 @@ void Reader::read_nvlinks() {
     sketch.inferred.push_back(fmt::format("{} NVLink rows are left out: they lead to the GPU itself or to a device that "
                                           "is not in the file", to_itself + to_nobody));
   if (!between.empty() || (!sketch.gpus.empty() && sketch.gpus[0].switch_links > 0))
-    sketch.assumed.push_back("25 GB/s per NVLink and direction (NVLink 2 to 4; NVLink 5 has 50)");
+    sketch.assumed_rates.push_back("25 GB/s per NVLink and direction (NVLink 2 to 4; NVLink 5 has 50)");
   else sketch.inferred.push_back("no NVLink between GPUs is in the file: they talk over PCIe");
 }
 
@@ -150,8 +150,9 @@ void Reader::finish() {
   if (nics > 0) sketch.inferred.push_back(fmt::format("{} NICs are left out", nics));
   if (bridge_implausible)
     sketch.inferred.push_back("a bridge of less than 1 GB/s is virtual: it is given the bandwidth of its GPUs");
-  if (speed_missing) sketch.assumed.push_back("Gen5 x16 (56.4 GB/s) where the file has no link speed or width");
-  sketch.assumed.push_back("latencies of other machines; 50 GB/s between NUMA nodes");
+  if (speed_missing) sketch.assumed_rates.push_back("Gen5 x16 (56.4 GB/s) where the file has no link speed or width");
+  if (sketch.socket_of.size() > 1) sketch.assumed_rates.push_back("50 GB/s between NUMA nodes");
+  sketch.assumed.push_back("latencies of other machines");
 }
 
 void Reader::read(const pugi::xml_node& system) {

@@ -92,7 +92,8 @@ std::string host_links(const Sketch& s) {
       const bool first_b = std::find(s.socket_of.begin(), s.socket_of.end(), s.socket_of[b]) ==
                            s.socket_of.begin() + std::ptrdiff_t(b);
       if (s.socket_of[a] == s.socket_of[b]) out += link(from, to, "fabric", 0, 0.01);
-      else if (first_a && first_b) out += link(from, to, "socket_link", kSocketGBps, 0.26);
+      else if (first_a && first_b)
+        out += link(from, to, "socket_link", s.socket_GBps > 0 ? s.socket_GBps : kSocketGBps, 0.26);
     }
   }
   return out;
@@ -101,10 +102,12 @@ std::string host_links(const Sketch& s) {
 std::string nvlinks_of(const Sketch& s) {
   std::string out;
   for (std::size_t g = 0; g < s.gpus.size(); ++g)
-    if (s.gpus[g].switch_links > 0)
-      out += link(fmt::format("gpu{}", g), "nvswitch", "nvlink", kNvlinkGBps * s.gpus[g].switch_links, 0);
+    if (const SketchGpu& gpu = s.gpus[g]; gpu.switch_links > 0)
+      out += link(fmt::format("gpu{}", g), "nvswitch", "nvlink",
+                  gpu.nvlink_GBps > 0 ? gpu.nvlink_GBps : kNvlinkGBps * gpu.switch_links, 0);
   for (const SketchNvlink& n : s.nvlinks)
-    out += link(fmt::format("gpu{}", n.a), fmt::format("gpu{}", n.b), "nvlink", kNvlinkGBps * n.count, 0);
+    out += link(fmt::format("gpu{}", n.a), fmt::format("gpu{}", n.b), "nvlink",
+                n.GBps > 0 ? n.GBps : kNvlinkGBps * n.count, 0);
   return out;
 }
 
@@ -121,13 +124,21 @@ int most_nvlinks(const Sketch& s) {
 }
 
 std::string nccl_of(const Sketch& s) {
+  const auto line = [](std::size_t ranks, int channels, double GBps) {
+    return fmt::format("    - {{up_to_ranks: {}, channels: {}, graph_bandwidth: {:.4g} GB/s}}\n", ranks, channels, GBps);
+  };
+  std::string out = s.p2p_off ? "nccl:\n  p2p_level: \"off\"\n" : "nccl:\n  p2p_level: cross_switch    # NCCL's default\n";
+  if (s.amd_cpu && !s.p2p_off) out += "  pair_p2p_anywhere: true    # AMD host\n";
+  if (!s.communicators.empty()) {
+    out += "  communicators:             # as NCCL's own graph dump says\n";
+    for (const SketchCommunicator& c : s.communicators)
+      out += line(static_cast<std::size_t>(c.ranks), c.channels, c.graph_GBps);
+    return out;
+  }
   const int links = most_nvlinks(s);
-  const double believed = links > 0 ? 20.0 * links : 24;
-  return fmt::format(
-      "nccl:\n  p2p_level: cross_switch    # NCCL's default\n{}  communicators:             # assumed: read NCCL's log "
-      "(NCCL_DEBUG=INFO) for the channels\n    - {{up_to_ranks: {}, channels: {}, graph_bandwidth: {:.4g} GB/s}}\n",
-      s.amd_cpu ? "  pair_p2p_anywhere: true    # AMD host\n" : "", std::max<std::size_t>(2, s.gpus.size()),
-      links > 0 ? 2 * std::min(links, 12) : 2, believed);
+  return out + "  communicators:             # assumed: read NCCL's log (NCCL_DEBUG=INFO) for the channels\n" +
+         line(std::max<std::size_t>(2, s.gpus.size()), links > 0 ? 2 * std::min(links, 12) : 2,
+              links > 0 ? 20.0 * links : 24);
 }
 
 }  // namespace
@@ -141,12 +152,18 @@ double pcie_GBps(double gigatransfers, int lanes) {
 std::string machine_text(const Sketch& s, const std::string& gpu) {
   std::string out = comment("Imported from", s.source + ".");
   for (const std::string& i : s.inferred) out += comment("Inferred:", i + ".");
-  for (const std::string& a : s.assumed) out += comment("Assumed:", a + ".");
+  std::vector<std::string> assumed = s.assumed_rates;
+  assumed.insert(assumed.end(), s.assumed.begin(), s.assumed.end());
+  for (const std::string& a : assumed) out += comment("Assumed:", a + ".");
   out += fmt::format("schema: 1\nsummary: {} GPU{}, imported\ngpu: {}\n", s.gpus.size(), s.gpus.size() == 1 ? "" : "s",
                      gpu);
   out += devices_of(s) + "links:\n" + pcie_links(s) + host_links(s) + nvlinks_of(s) + nccl_of(s);
-  out += "unvalidated:\n  - nothing of this machine was measured; it was read from a dump of its topology\n";
-  for (const std::string& a : s.assumed) out += "  - " + quoted("assumed: " + a) + "\n";
+  if (!s.measured.empty()) out += "measured:\n";
+  for (const std::string& m : s.measured) out += "  - " + quoted(m) + "\n";
+  out += s.measured.empty()
+             ? "unvalidated:\n  - nothing of this machine was measured; it was read from a dump of its topology\n"
+             : "unvalidated:\n  - links between the same two devices are taken to be equally fast in both directions\n";
+  for (const std::string& a : assumed) out += "  - " + quoted("assumed: " + a) + "\n";
   return out;
 }
 

@@ -196,9 +196,10 @@ void add_nvlinks(const Matrix& m, Sketch& s) {
   if (s.gpus[0].switch_links > 0)
     s.inferred.push_back(fmt::format("NVSwitch: each GPU shows {} NVLinks to every other one, more than it has",
                                      s.gpus[0].switch_links));
-  if (s.gpus[0].switch_links > 0 || !s.nvlinks.empty())
-    s.assumed.push_back("25 GB/s per NVLink and direction (NVLink 2 to 4; NVLink 5 has 50); which switches the GPUs' PCIe "
-                        "slots share, since the matrix shows NVLink in its place");
+  if (s.gpus[0].switch_links > 0 || !s.nvlinks.empty()) {
+    s.assumed_rates.push_back("25 GB/s per NVLink and direction (NVLink 2 to 4; NVLink 5 has 50)");
+    s.assumed.push_back("which switches the GPUs' PCIe slots share, since the matrix shows NVLink in its place");
+  }
 }
 
 /// One switch per group of PIX; groups that reach each other by PXB hang on one upper switch.
@@ -252,8 +253,8 @@ Sketch read_topology_matrix(const std::string& text, const std::string& file, Di
                                    *std::max_element(sockets.begin(), sockets.end()) + 1,
                                    s.nvlinks.empty() && s.gpus[0].switch_links == 0 ? "" : " and NUMA affinity",
                                    s.socket_of.size()));
-  s.assumed.push_back("PCIe Gen5 x16 everywhere (56.4 GB/s payload per direction); latencies of other machines; 50 GB/s "
-                      "between sockets");
+  s.assumed_rates.push_back("PCIe Gen5 x16 everywhere (56.4 GB/s payload per direction); 50 GB/s between sockets");
+  s.assumed.push_back("latencies of other machines");
   if (m.others > 0) s.inferred.push_back(fmt::format("{} NICs are left out", m.others));
   return s;
 }

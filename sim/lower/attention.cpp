@@ -75,11 +75,13 @@ void cook_sparse_core(Cook& c, const Attention& a) {
 }
 
 /// One absorbed product: heads x [rows, rank] x [rank, dim], weights streamed.
-void cook_absorb(Cook& c, const char* name, double heads, double rank, double dim) {
+/// From `from` values per head to `to`.
+void cook_absorb(Cook& c, const char* name, double heads, double from, double to) {
   const std::string format = kernel_format(c.inputs().weights().format[index(TensorClass::attn_kv_b)]);
   const double weight = format.starts_with("fp8") ? 1 : 2;
-  c.other(name, "absorb", format, Category::dense_gemm, 2e-9 * c.rows() * heads * rank * dim,
-          weight * heads * rank * dim + 2 * c.rows() * heads * (rank + dim), kCold, false);
+  c.other(name, "absorb", format, Category::dense_gemm, 2e-9 * c.rows() * heads * from * to,
+          weight * heads * from * to + 2 * c.rows() * heads * (from + to), kCold, false);
+  c.sized({{"rows", c.rows()}, {"heads", heads}, {"k", from}, {"n", to}});
 }
 
 void cook_mla_core(Cook& c, const Attention& a) {
@@ -102,9 +104,9 @@ void cook_mla(Cook& c, const Attention& a, bool indexer) {
   c.reduction("kv_a norm", "qk_norm", rank);
   c.dense("q_b", TensorClass::attn_q, heads * (nope + rope), a.q_lora_rank, false);
   if (sparse && indexer) cook_indexer(c, a);
-  c.elementwise("rope", "rope", 4 * m * (heads + 1) * rope);
+  c.elementwise("rope", "rope", 4 * m * (heads + 1) * rope, Category::small_kernels, {{"dim", rope}});
   c.elementwise("kv write", "kv_write", (2 + kv_element_bytes(c)) * m * (rank + rope));
-  cook_absorb(c, "absorb W_UK", heads, rank, nope);
+  cook_absorb(c, "absorb W_UK", heads, nope, rank);
   c.elementwise("q concat", "q_concat", (2 + kv_element_bytes(c)) * m * heads * (rank + rope));
   const double group_heads = heads * c.layout().dcp;
   gather_queries(c, group_heads, rank + rope);
@@ -123,10 +125,11 @@ void cook_gqa(Cook& c, const Attention& a) {
   if (a.output_gate == Attention::OutputGate::headwise)
     c.dense("head gate", TensorClass::attn_gate, heads, h, false);
   if (a.qk_norm != Attention::QkNorm::none) {
-    c.reduction("q norm", "qk_norm", heads * d);
-    c.reduction("k norm", "qk_norm", kv_heads * d);
+    const double row = a.qk_norm == Attention::QkNorm::per_layer ? 0 : d;
+    c.reduction("q norm", "qk_norm", heads * d, row);
+    c.reduction("k norm", "qk_norm", kv_heads * d, row);
   }
-  if (a.rope) c.elementwise("rope", "rope", 4 * m * (heads + kv_heads) * d);
+  if (a.rope) c.elementwise("rope", "rope", 4 * m * (heads + kv_heads) * d, Category::small_kernels, {{"dim", d}});
   c.elementwise("kv write", "kv_write", (2 + kv_element_bytes(c)) * m * 2 * kv_heads * d);
   const double limit = a.window > 0 ? a.window - 1 : 1e18;
   const double group_heads = heads * c.layout().dcp;

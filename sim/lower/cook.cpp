@@ -32,7 +32,7 @@ void missing_kernel(const Case& c, const std::string& section, const std::string
 }
 
 void Cook::add(const char* name, Category category, const KernelCost& cost, const std::string& path,
-                const std::vector<std::string>& includes, bool replicated) {
+                const std::vector<std::string>& includes, bool replicated, CallShape call) {
   Item item;
   item.name = name;
   item.category = category;
@@ -40,6 +40,7 @@ void Cook::add(const char* name, Category category, const KernelCost& cost, cons
   item.path = path;
   item.timed_alone = !contains(includes, "gap");
   item.replicated = replicated;
+  item.call = std::move(call);
   recipe_.push_back(std::move(item));
 }
 
@@ -51,29 +52,44 @@ void Cook::dense(const char* name, TensorClass weights, double n, double k, bool
   std::string path_name;
   DenseGemmPath path = kernel_path(case_, case_.profile.dense_gemm, "dense_gemm", "dense", family, path_name);
   if (format == Format::fp32) path.bytes_per_weight = 4;
-  if (quantised_input(family) && !contains(path.includes, "quantise"))
+  if (quantised_input(family) && !contains(path.includes, "quantise")) {
     other("quantise", "cast", family, Category::cast, m, 3 * m * k, kInL2, replicated);
+    sized({{"m", m}, {"k", k}});
+  }
   KernelCost cost = dense_gemm(gpu_, path, m, n, k);
-  add(name, category, cost, path_name, path.includes, replicated);
+  add(name, category, cost, path_name, path.includes, replicated,
+      {"dense", format == Format::fp32 ? "fp32" : family, {{"m", m}, {"n", n}, {"k", k}}});
+}
+
+void Cook::sized(CallSizes sizes) {
+  CallSizes& all = recipe_.back().call.sizes;
+  all.insert(all.end(), sizes.begin(), sizes.end());
 }
 
 void Cook::other(const char* name, const char* op, const std::string& format, Category category, double x,
                  double bytes, double reuse_bytes, bool replicated) {
   std::string path_name;
   const ElementwisePath& path = kernel_path(case_, case_.profile.elementwise, "elementwise", op, format, path_name);
-  add(name, category, moe::elementwise(gpu_, path, x, bytes, reuse_bytes), path_name, path.includes, replicated);
+  add(name, category, moe::elementwise(gpu_, path, x, bytes, reuse_bytes), path_name, path.includes, replicated,
+      {op, format, {{"bytes", bytes}}});
 }
 
-void Cook::reduction(const char* name, const char* fusable, double width) {
+void Cook::reduction(const char* name, const char* fusable, double width, double row) {
   if (case_.stack.fuses(fusable)) return;
   const bool in_all_reduce = case_.stack.comm.fused_with_norm && layout_.tp > 1 && std::string_view(fusable) == "add_norm";
   if (in_all_reduce) return;
-  other(name, "reduction", "any", Category::small_kernels, 0, 4 * rows_ * width, kInL2, false);
+  if (row <= 0) row = width;
+  const char* op = case_.stack.kernels.contains(fusable) ? fusable : "reduction";
+  other(name, op, "any", Category::small_kernels, 1e-3 * row, 4 * rows_ * width, kInL2, false);
+  sized({{"rows", rows_ * width / row}, {"width", row}});
 }
 
-void Cook::elementwise(const char* name, const char* fusable, double bytes, Category category) {
+void Cook::elementwise(const char* name, const char* fusable, double bytes, Category category, const CallSizes& sizes) {
   if (case_.stack.fuses(fusable)) return;
-  other(name, "elementwise", "any", category, 0, bytes, kInL2, false);
+  const char* op = case_.stack.kernels.contains(fusable) ? fusable : "elementwise";
+  other(name, op, "any", category, 0, bytes, kInL2, false);
+  sized({{"rows", rows_}});
+  sized(sizes);
 }
 
 void Cook::attention(const char* name, const char* op, const AttentionShape& shape, double longest_context,
@@ -88,7 +104,17 @@ void Cook::attention(const char* name, const char* op, const AttentionShape& sha
   longest.context = longest_context;
   if (longest_context > shape.context)
     cost.time_us = std::max(cost.time_us, decode_attention(gpu_, path, longest).time_us);
-  add(name, Category::attention, cost, path_name, path.includes, replicated_kv);
+  const double score_dim = shape.score_dim > 0 ? shape.score_dim : shape.head_dim;
+  add(name, Category::attention, cost, path_name, path.includes, replicated_kv,
+      {op, format, {{"sequences", shape.sequences}, {"queries", shape.queries}, {"context", shape.context},
+                    {"longest_context", longest_context}, {"heads", shape.heads}, {"kv_heads", shape.kv_heads},
+                    {"head_dim", shape.head_dim}, {"score_dim", score_dim}, {"kv_row_bytes", shape.kv_row_bytes}}});
+}
+
+CallShape collective_call(CollectiveOp op, double bytes) {
+  std::string op_class(name_of(op));
+  std::replace(op_class.begin(), op_class.end(), '-', '_');
+  return {op_class, "bf16", {{"bytes", bytes}}};
 }
 
 int Cook::ranks_of(Scope scope) const {
@@ -111,6 +137,7 @@ void Cook::collective(const char* name, Category category, CollectiveOp op, Scop
   item.scope = scope;
   item.bytes = bytes;
   item.rows = batch_.sequences * shape_.queries;
+  item.call = collective_call(op, bytes);
   recipe_.push_back(std::move(item));
 }
 

@@ -82,10 +82,11 @@ void Step::routed(int s, int micro, int layer) {
   }
 }
 
-void Step::play_experts(int rank, int micro, const Recipe& stages, int layer) {
+void Step::play_experts(int rank, int micro, const Recipe& stages, int layer, const std::vector<int>& rows, double tokens_here) {
   const double aux_us = writer_.take_aux_memory_us(rank, micro);
   for (std::size_t k = 0; k < stages.size(); ++k)
     writer_.kernel(rank, micro, stages[k], layer, stages[k].cost.time_us + (k == kFirstGemm ? aux_us : 0));
+  writer_.record_routing(rank, rows, tokens_here);
 }
 
 void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer) {
@@ -95,7 +96,7 @@ void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e,
     const std::vector<int>& rows = e.router.draw(layer);
     active_ += static_cast<double>(std::count_if(rows.begin(), rows.end(), [](int r) { return r > 0; }));
     cost_stages(case_, gpu_, e, layout_, rows, rows_of(micro), rows_of(micro));
-    for (const int r : ranks) play_experts(r, micro, e.stages, layer);
+    for (const int r : ranks) play_experts(r, micro, e.stages, layer, rows, rows_of(micro));
     return;
   }
   const RankLoads loads = route(case_, e, layer, sets);
@@ -112,9 +113,9 @@ void Step::routed_in_group(int micro, const std::vector<int>& ranks, Experts& e,
   // Folded: the slowest set stands for all, since the ranks meet again in the all-reduce.
   for (const int r : ranks) {
     const int lane = writer_.played()[static_cast<std::size_t>(r)].lane;
-    const auto& costs = by_set[writer_.folded() ? slowest : static_cast<std::size_t>(layout_.expert_set(0, lane))];
-    for (std::size_t k = 0; k < kStages; ++k) e.stages[k].cost = costs[k];
-    play_experts(r, micro, e.stages, layer);
+    const auto set = writer_.folded() ? slowest : static_cast<std::size_t>(layout_.expert_set(0, lane));
+    for (std::size_t k = 0; k < kStages; ++k) e.stages[k].cost = by_set[set][k];
+    play_experts(r, micro, e.stages, layer, loads.rows[set], loads.tokens_here[set]);
   }
 }
 
@@ -126,7 +127,7 @@ void Step::routed_across(int micro, const std::vector<int>& ranks, int layer) {
     const Played& p = writer_.played()[static_cast<std::size_t>(r)];
     const auto set = static_cast<std::size_t>(layout_.expert_set(p.group, p.lane));
     cost_stages(case_, gpu_, e, layout_, travelling_.rows[set], rows_of(micro) * layout_.dp, travelling_.tokens_here[set]);
-    play_experts(r, micro, e.stages, layer);
+    play_experts(r, micro, e.stages, layer, travelling_.rows[set], travelling_.tokens_here[set]);
   }
 }
 
@@ -142,10 +143,12 @@ void Step::exchange_tokens(int s, int micro, bool back, int layer) {
     item.op = back ? CollectiveOp::reduce_scatter : CollectiveOp::all_gather;
     item.scope = Scope::across;
     item.bytes = rows_of(micro) * layout_.dp * width;
+    item.call = collective_call(item.op, item.bytes);
     const Recipe recipe{item};
     return write(s, micro, std::vector<const Recipe*>(static_cast<std::size_t>(groups_played()), &recipe), layer);
   }
   item.category = Category::all_to_all;
+  item.call = {"all_to_all", "bf16", {}};
   const std::vector<int>& ranks = writer_.stage_ranks(s);
   std::vector<std::vector<double>> bytes(ranks.size(), std::vector<double>(ranks.size(), 0.0));
   for (std::size_t i = 0; i < ranks.size(); ++i)

@@ -74,6 +74,10 @@ void cost_stages(const Case& c, const GpuSpec& gpu, Experts& e, const Layout& la
   shape.local_experts = static_cast<int>(rows.size());
   shape.gated = e.mlp->gated;
   const ExpertLoad load = load_of(rows, here);
+  e.stages[0].call = {"experts", kernel_format(c.weights().format[static_cast<std::size_t>(TensorClass::routed_experts)]),
+                      {{"tokens", tokens}, {"hidden", shape.hidden}, {"intermediate", shape.intermediate},
+                       {"topk", shape.topk}, {"experts", shape.experts}, {"local_experts", shape.local_experts},
+                       {"gated", shape.gated ? 1 : 0}}};
   const KernelCost total = grouped_experts(gpu, e.path, shape, load);
   const ExpertStages parts = expert_stages(gpu, e.path, shape, load);
   const double times[] = {parts.route_us, parts.permute_us, parts.gemm1_us, parts.gemm2_us};

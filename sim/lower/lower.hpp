@@ -13,6 +13,7 @@
 
 #include "cost/compute.hpp"
 #include "experiment/experiment.hpp"
+#include "lower/call.hpp"
 #include "program/program.hpp"
 
 namespace moe {
@@ -29,6 +30,7 @@ struct LowerOptions {
   bool fold = true;        ///< identical ranks as one; same timeline (tests/property/folding.cpp)
   int step = 0;            ///< which draw of the routing
   bool alone = false;      ///< collectives as if no other group used the links
+  bool record = false;     ///< fill Lowered::calls
   Tweaks tweaks;
 };
 
@@ -66,6 +68,7 @@ struct Lowered {
   int micro_batches = 1;
   double shared_us = 0;             ///< lost by collectives of different groups that run at once on shared links
   double active_experts = 0;        ///< mean over MoE layers of experts touched on a rank
+  std::vector<Call> calls;          ///< in the order of launching on each rank; only when asked for
   std::vector<std::string> warnings;
 };
 

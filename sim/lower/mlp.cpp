@@ -50,7 +50,7 @@ void cook_mlp(Cook& c, const Mlp& m) {
 }
 
 void cook_embedding(Cook& c) {
-  c.elementwise("embedding", "", 4 * c.rows() * c.inputs().model.hidden);
+  c.elementwise("embedding", "embedding", 4 * c.rows() * c.inputs().model.hidden);
   if (c.inputs().stack.comm.embedding_all_reduce) c.all_reduce("all-reduce embedding");
 }
 
@@ -71,9 +71,11 @@ void cook_head(Cook& c) {
   // Sampling: kernels with a fixed part each, and some fp32 passes over all logits (stack: sampling). A verify step
   // scores every position.
   const Stack& stack = c.inputs().stack;
-  for (int i = 0; i < stack.sampling_kernels; ++i)
+  for (int i = 0; i < stack.sampling_kernels; ++i) {
     c.other("sampling", "sampling", "any", Category::sampling, 0,
             stack.sampling_passes / stack.sampling_kernels * 4 * c.head_rows() * c.inputs().model.vocab, kInL2, true);
+    c.sized({{"rows", c.head_rows()}, {"vocab", static_cast<double>(c.inputs().model.vocab)}});
+  }
 }
 
 void cook_draft_head(Cook& c) {

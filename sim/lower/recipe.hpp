@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "lower/call.hpp"
 #include "lower/lower.hpp"
 
 namespace moe {
@@ -29,10 +30,14 @@ struct Item {
   Scope scope = Scope::group;
   double bytes = 0;                ///< collective
   double rows = 0;                 ///< collective: rows of the batch, for cut-offs
+  CallShape call;                  ///< what a replay calls it with
   // Filled by the writer, once per item: numbers that names and paths stand for.
   mutable int label = -1, use = -1;
 };
 using Recipe = std::vector<Item>;
+
+/// all_reduce, all_gather, ... of a message of `bytes`.
+CallShape collective_call(CollectiveOp op, double bytes);
 
 /// What a pass works on: padded rows, and query tokens per sequence (1, or drafts + 1 in a verify step).
 struct PassShape {
@@ -51,16 +56,20 @@ class Cook {
   /// does not contain it.
   void dense(const char* name, TensorClass weights, double n, double k, bool replicated,
              Category category = Category::dense_gemm, double rows = 0);
-  /// Row reduction (norm, top-k): `width` elements per row, read and written in 2 bytes. Skipped if `fusable` is
-  /// fused by the stack.
-  void reduction(const char* name, const char* fusable, double width);
-  /// Elementwise kernel that reads and writes `bytes` in total.
-  void elementwise(const char* name, const char* fusable, double bytes, Category category = Category::small_kernels);
+  /// Row reduction (norm, top-k): `width` elements per row of the batch, read and written in 2 bytes, reduced `row`
+  /// by `row` (0: all of them together). Skipped if `fusable` is fused by the stack; by the path that the stack names
+  /// for `fusable`, or else for `reduction`.
+  void reduction(const char* name, const char* fusable, double width, double row = 0);
+  /// Elementwise kernel that reads and writes `bytes` in total; path as above, or else of `elementwise`.
+  void elementwise(const char* name, const char* fusable, double bytes, Category category = Category::small_kernels,
+                   const CallSizes& sizes = {});
   /// Any path of the profile's elementwise section: op class of the stack, unit count x, bytes.
   void other(const char* name, const char* op, const std::string& format, Category category, double x, double bytes,
              double reuse_bytes, bool replicated);
   void attention(const char* name, const char* op, const AttentionShape& shape, double longest_context,
                  bool replicated_kv);
+  /// Sizes of the item that was added last, beside those that every item of its class has.
+  void sized(CallSizes sizes);
   /// Left out when the scope has one rank.
   void collective(const char* name, Category category, CollectiveOp op, Scope scope, double bytes);
   void all_reduce(const char* name);
@@ -83,7 +92,7 @@ class Cook {
 
  private:
   void add(const char* name, Category category, const KernelCost& cost, const std::string& path,
-           const std::vector<std::string>& includes, bool replicated);
+           const std::vector<std::string>& includes, bool replicated, CallShape call);
   const Case& case_;
   const GpuSpec& gpu_;
   const Layout& layout_;

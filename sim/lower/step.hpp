@@ -40,7 +40,7 @@ class Step {
   void collective(int stage, int micro, const std::vector<const Recipe*>& by_group, std::size_t k, int layer);
   void routed(int stage, int micro, int layer);
   void routed_in_group(int micro, const std::vector<int>& ranks, Experts& e, int layer);
-  void play_experts(int rank, int micro, const Recipe& stages, int layer);
+  void play_experts(int rank, int micro, const Recipe& stages, int layer, const std::vector<int>& rows, double tokens_here);
   /// The groups of a collective on one stage: GPUs in ring order and ranks that are played.
   struct Meeting {
     std::vector<std::vector<int>> gpus, played;

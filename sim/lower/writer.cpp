@@ -88,7 +88,30 @@ OpId Writer::append(int rank, int micro, Stream stream, const Item& item, double
   }
   last = op;
   facts_.push_back({item.cost.flop, item.cost.dram_bytes, item.cost.compute, item.replicated});
+  if (options_.record) record(op, rank, stream, item, layer);
   return op;
+}
+
+void Writer::record(OpId op, int rank, Stream stream, const Item& item, int layer) {
+  static const char* const kNames[kStreams] = {"main", "aux", "comm", "host"};
+  last_call_.resize(played_.size());
+  std::size_t& last = last_call_[static_cast<std::size_t>(rank)];
+  if (item.part) {
+    calls_[last].ops.push_back(op);
+    calls_[last].dram_bytes += item.cost.dram_bytes;
+    return;
+  }
+  last = calls_.size();
+  // Routed experts are one call, named after the whole and not after their first stage.
+  const std::string name = item.call.op_class == "experts" ? "experts" : item.name;
+  calls_.push_back({{op}, rank, layer, name, item.path, kNames[stream], item.call, {}, {}, item.cost.dram_bytes});
+}
+
+void Writer::record_routing(int rank, const std::vector<int>& rows, double tokens_here) {
+  if (!options_.record) return;
+  Call& call = calls_[last_call_[static_cast<std::size_t>(rank)]];
+  call.rows = rows;
+  call.shape.sizes.emplace_back("tokens_here", tokens_here);
 }
 
 double Writer::prefetch_gain_us(Chain& c, const Item& item) {
@@ -118,6 +141,7 @@ void Writer::kernel(int rank, int micro, const Item& item, int layer, double tim
     Item gap;
     gap.name = "graph gap";
     gap.category = Category::host;
+    gap.call.op_class = "gap";
     append(rank, micro, stream, gap, gap_us / faster(Category::host), layer);
   }
   append(rank, micro, stream, item, us / played_[static_cast<std::size_t>(rank)].speed, layer);
@@ -155,6 +179,7 @@ void Writer::host_launch(int rank, int micro, const char* name, double us, int l
   Item item;
   item.name = name;
   item.category = Category::host;
+  item.call.op_class = "host";
   append(rank, micro, kHost, item, us / faster(Category::host), layer);
   chain(rank, micro).host_pending = true;
 }
@@ -163,6 +188,7 @@ void Writer::host_gap(int rank, int micro, double us) {
   Item item;
   item.name = "host gap";
   item.category = Category::host;
+  item.call.op_class = "host";
   if (us > 0) append(rank, micro, kMain, item, us / faster(Category::host), -1);
 }
 
@@ -191,6 +217,7 @@ Lowered Writer::finish() {
   for (PathUse& u : uses_)
     if (u.time_us > 0 || u.calls > 0) out.paths.push_back(std::move(u));
   out.link_bytes = std::move(link_bytes_);
+  out.calls = std::move(calls_);
   out.ranks = layout_.ranks();
   out.folded = folded_;
   out.first_op = static_cast<OpId>(last_round_);

@@ -63,6 +63,9 @@ class Writer {
   void book_as(std::optional<Category> category) { booked_ = category; }
   /// Everything written from here on belongs to the round that is measured.
   void mark_last_round();
+  bool records() const { return options_.record; }
+  /// What the routed experts were called with that were written last on a rank.
+  void record_routing(int rank, const std::vector<int>& rows, double tokens_here);
   Lowered finish();
 
  private:
@@ -76,6 +79,7 @@ class Writer {
   void play_ranks();
   bool identical_ranks() const;
   OpId append(int rank, int micro, Stream stream, const Item& item, double us, int layer);
+  void record(OpId op, int rank, Stream stream, const Item& item, int layer);
   double prefetch_gain_us(Chain& chain, const Item& item);
   const Communicator& communicator_of(const std::vector<int>& gpus);
   const CollectiveCost& cost_of(const Communicator& comm, const Item& item);
@@ -108,6 +112,8 @@ class Writer {
   std::vector<Chain> chains_;
   std::vector<OpId> turn_;           ///< by rank: last op of the micro-batch that had its turn
   std::vector<OpFacts> facts_;
+  std::vector<Call> calls_;
+  std::vector<std::size_t> last_call_;  ///< by rank
   std::vector<PathUse> uses_;
   std::map<std::string, int> use_numbers_;
   std::map<std::vector<int>, Communicator> communicators_;

@@ -83,6 +83,11 @@ void Writer::collective(const std::vector<int>& members, const std::vector<std::
   for (const int m : members) {
     if (arrived != kNoOp) chain(m, micro).main = arrived;
     append(m, micro, stream, item, us, layer);
+    if (records()) {
+      Call& call = calls_[last_call_[static_cast<std::size_t>(m)]];
+      call.group = groups[which];
+      call.path = cost.implementation;
+    }
     if (case_.stack.l2_prefetch)
       chain(m, micro).prefetched_bytes = std::min(gpu_.l2_bytes, us * 1e-6 * gpu_.dram_Bps);
   }
@@ -120,6 +125,7 @@ void Writer::exchange(const std::vector<int>& members, int micro, const std::vec
 void Writer::hand_off(int from_stage, int micro, double bytes) {
   Item item;
   item.name = "hand-off";
+  item.call.op_class = "send";
   item.category = Category::pipeline;
   const std::vector<int>&senders = stage_ranks(from_stage), &receivers = stage_ranks(from_stage + 1);
   const int groups = layout_.dp, lanes = layout_.tp;

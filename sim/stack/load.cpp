@@ -10,7 +10,8 @@ namespace {
 
 const std::vector<std::string> kOps{"dense", "experts", "mla", "sparse_mla", "gqa", "absorb", "elementwise",
                                     "reduction", "cast", "sampling", "indexer_logits", "indexer_topk",
-                                    "gdn_recurrent", "gdn_conv", "mhc"};
+                                    "gdn_recurrent", "gdn_conv", "mhc", "add_norm", "qk_norm", "rope", "kv_write",
+                                    "q_concat", "activation", "shared_add", "output_gate", "embedding"};
 
 const std::vector<std::string> kFormats{"bf16", "fp8", "fp8_block", "nvfp4", "mxfp4", "int4", "any"};
 

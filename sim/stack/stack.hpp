@@ -66,7 +66,8 @@ struct Stack {
   std::vector<PublishedSpread> published, published_with_drafts;  ///< ascending; empty: no published step
   /// Kernel paths of the profile by op class, then by number format: kernels["dense"]["bf16"].
   /// Op classes: dense, experts, mla, sparse_mla, gqa, absorb, elementwise, reduction, cast, sampling,
-  /// indexer_logits, indexer_topk, gdn_recurrent, gdn_conv, mhc.
+  /// indexer_logits, indexer_topk, gdn_recurrent, gdn_conv, mhc. Small kernels may have paths of their own, by the names
+  /// of kFusable and embedding; those that do not are `reduction` (norms) or `elementwise`.
   std::map<std::string, std::map<std::string, std::string>> kernels;
   std::vector<std::string> fused;     ///< small kernels that do not run on their own here (see kFusable)
   bool shared_experts_stream = false; ///< shared expert on a second stream

@@ -45,6 +45,17 @@ TEST_CASE("the eleventh tile on ten SMs starts a second whole wave", "[analytic]
   CHECK(dense_gemm(small_gpu(), path, 1, 64 * 10 + 1, 1000).compute_us == Approx(1.1 * 1.5));
 }
 
+TEST_CASE("of two tiles for the same rows the library takes the quicker", "[analytic]") {
+  DenseGemmPath path = plain_path();
+  path.regimes = {{16, 16, 64, 1.0}, {16, 16, 128, 1.6}};
+  // 10 columns of 64 fill the ten SMs once: 1000 ns + 0.5 us beat five tiles of 1600 ns + 0.5 us.
+  CHECK(dense_gemm(small_gpu(), path, 1, 640, 1000).compute_us == Approx(1.5));
+  CHECK(gemm_tile(small_gpu(), path, 1, 640, 1000).bn == 64);
+  // 20 columns of 64 are two waves (3.0 us), ten of 128 are one (2.1 us).
+  CHECK(dense_gemm(small_gpu(), path, 1, 1280, 1000).compute_us == Approx(2.1));
+  CHECK(gemm_tile(small_gpu(), path, 1, 1280, 1000).bn == 128);
+}
+
 TEST_CASE("when tiles cost nothing the time is bytes over rate", "[analytic]") {
   DenseGemmPath path = plain_path();
   path.eps_us = 0;

@@ -17,7 +17,7 @@ namespace {
 std::string fitted_text(int threads, const std::vector<Where>& leave_out = {}) {
   const std::string folder = test::measured_folder();
   const Measurements m = read_measurements(folder);
-  const Protocol protocol = find_protocol(folder, "", "");
+  const Protocol protocol = find_protocol(m, "", "");
   FitOptions options;
   options.threads = threads;
   options.leave_out = leave_out;
@@ -74,7 +74,7 @@ TEST_CASE("the summary pools by path, format and bucket, and held-out rows are t
           "[property]") {
   const std::string folder = test::measured_folder();
   const Measurements m = read_measurements(folder);
-  const Protocol protocol = find_protocol(folder, "", "");
+  const Protocol protocol = find_protocol(m, "", "");
   const Profile p = read_back(fitted_text(2));
   const Evaluation all = evaluate_profile(p, m, protocol, Which::all, false, {}, {});
   const Evaluation held = evaluate_profile(p, m, protocol, Which::held_out, false, {}, {});

@@ -24,7 +24,7 @@ KernelArguments gemm() {
 }
 std::string message(const KernelArguments& a) {
   try {
-    answer(two_paths(), a);
+    answers(two_paths(), a);
   } catch (const InputError& e) {
     return e.what();
   }
@@ -34,16 +34,31 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 }  // namespace
 
 TEST_CASE("the kernel verb prints the cold cost of the cost function", "[unit]") {
-  const KernelAnswer a = answer(two_paths(), gemm());
+  const KernelAnswer a = answers(two_paths(), gemm()).front();
   CHECK(a.path == "a-1/fp8");
   CHECK(a.cost.time_us == dense_gemm(test::small_gpu(), test::known_gemm(), 8, 4096, 7168).time_us);
 }
 
-TEST_CASE("an unclear question to the kernel verb says what is missing", "[unit]") {
+TEST_CASE("a question that several paths answer is answered for each of them", "[unit]") {
   KernelArguments a = gemm();
   a.path = "";
-  a.dtype = "fp8";
-  CHECK(says(message(a), "more than one kernel path fits"));
+  for (const char* dtype : {"", "fp8"}) {
+    a.dtype = dtype;
+    const std::vector<KernelAnswer> all = answers(two_paths(), a);
+    REQUIRE(all.size() == 2);
+    CHECK(all[0].path == "a-1/fp8");
+    CHECK(all[1].path == "b-1/fp8");
+  }
+  a.sizes.erase("m");
+  a.sizes["tokens"] = 8;  // tokens stand for the rows of any op
+  CHECK(answers(two_paths(), a).front().sizes.at("m") == 8);
+}
+
+TEST_CASE("an unclear question to the kernel verb says what is missing", "[unit]") {
+  KernelArguments a = gemm();
+  a.path = "c-1";
+  CHECK(says(message(a), "no kernel path fits"));
+  CHECK(says(message(a), "b-1/fp8"));
   a = gemm();
   a.sizes.erase("k");
   CHECK(says(message(a), "`kernel gemm` needs --k"));

@@ -20,7 +20,8 @@ TEST_CASE("a shipped profile has all the paths of each shipped stack", "[unit]")
   for (const std::string& name : data_names(kStacks, test::root() + "/experiments/x.yaml")) {
     Diagnostics out;
     const Stack stack = load_stack(test::root() + "/calibration/stacks/" + name + ".yaml", out);
-    std::size_t best = 1000;
+    std::size_t best = 1000, named = 0;
+    for (const auto& [op, formats] : stack.kernels) named += formats.size();
     std::string missing;
     for (const Profile& p : profiles) {
       std::size_t absent = 0;
@@ -34,6 +35,8 @@ TEST_CASE("a shipped profile has all the paths of each shipped stack", "[unit]")
       if (absent < best) missing = first;
       best = std::min(best, absent);
     }
+    // The suite's own kernels are in a profile once the GPU was calibrated with it: all of them, or none yet.
+    if (name == "moe-calibrate" && best == named) continue;
     INFO(name << "\n" << missing);
     CHECK(best == 0);
   }
