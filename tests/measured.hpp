@@ -11,7 +11,7 @@
 
 namespace moe::test {
 
-inline GpuSpec small_gpu() {
+inline GpuSpec measured_gpu() {
   GpuSpec g;
   g.name = "rtx-pro-6000";
   g.sm = 188;
@@ -51,7 +51,7 @@ inline std::string measured_folder() {
       for (const double m : {1, 4, 16, 32, 64, 128, 256, 512})
         gemm << fmt::format(
             "engine-1/kernel,fp8,{},{},{},{:.4f}\n", m, n, k,
-            dense_gemm(small_gpu(), known_gemm(), m, n, k).time_us * (1 + 0.01 * ((i++ % 21) / 10.0 - 1)));
+            dense_gemm(measured_gpu(), known_gemm(), m, n, k).time_us * (1 + 0.01 * ((i++ % 21) / 10.0 - 1)));
   cast << "path,op,dtype,m,k,latency_us\n";
   for (const int k : {256, 512, 1024, 2048, 4096, 5120, 6144, 7168, 8192, 16384})
     for (const int m : {1, 8, 64, 512})

@@ -9,12 +9,13 @@
 #include "machine/load.hpp"
 #include "model/load.hpp"
 #include "stack/load.hpp"
+#include "validate/mapping.hpp"
 #include "sweep/grid.hpp"
 
 namespace moe {
 namespace {
 
-enum class FileKind { experiment, model, machine, profile, stack, gpu, kernel_rules, unknown };
+enum class FileKind { experiment, model, machine, profile, stack, gpu, kernel_rules, mapping, unknown };
 
 /// The kind shows in keys that only one kind of file has.
 FileKind kind_of(const Node& root) {
@@ -25,6 +26,7 @@ FileKind kind_of(const Node& root) {
   if (has("dense_gemm") || has("moe") || has("attention_decode") || has("comm")) return FileKind::profile;
   if (has("kernels") || has("launch")) return FileKind::stack;
   if (has("sm") || has("dram")) return FileKind::gpu;
+  if (has("steps") && has("columns")) return FileKind::mapping;
   if (has("rules")) return FileKind::kernel_rules;
   return FileKind::unknown;
 }
@@ -48,11 +50,12 @@ void read(const std::string& file, Diagnostics& out) {
     case FileKind::profile: load_profile(file, out); break;
     case FileKind::stack: load_stack(file, out); break;
     case FileKind::gpu: load_gpu(file, out); break;
+    case FileKind::mapping: read_mapping(doc, out); break;
     case FileKind::kernel_rules: load_kernel_rules(file, out); break;
     case FileKind::unknown:
       out.merge(first);
       out.error("this is no file that moe-sim knows", {file, 0, 0, 1}, {},
-                "experiments have `model` and `batch`, models `layers`, machines `devices`, profiles `dense_gemm`, stacks `kernels`");
+                "experiments have `model` and `batch`, models `layers`, machines `devices`, profiles `dense_gemm`, stacks `kernels`, mappings `columns` and `steps`");
   }
 }
 

@@ -60,6 +60,13 @@ struct InitArguments {
 };
 int init_command(const InitArguments& arguments, const Streams& streams);
 
+struct ValidateArguments {
+  std::string file, mapping, csv, show;  ///< show: id of a row whose experiment is printed
+  bool json = false;
+  int threads = 0;
+};
+int validate_command(const ValidateArguments& arguments, const Streams& streams);
+
 /// Hidden: writes docs/keys.md and docs/schemas/*.json, or prints a bash completion script.
 int docs_command(const std::string& folder, const Streams& streams);
 

@@ -13,6 +13,7 @@ struct StudyArguments {
   PlotArguments plot;
   ReportArguments report;
   InitArguments init;
+  ValidateArguments validate;
   ValidateReplayArguments replay;
   std::string docs;
 };
@@ -75,6 +76,16 @@ inline void add_report(CLI::App& app, ReportArguments& a) {
   v->add_option("--out", a.out, "HTML file (report.html)");
 }
 
+inline void add_validate(CLI::App& app, ValidateArguments& a) {
+  CLI::App* v = app.add_subcommand("validate", "simulate measured decode rows and compare");
+  v->add_option("measurements", a.file, "CSV file, see docs/validate.md")->required();
+  v->add_option("--mapping", a.mapping, "what its words mean; default: calibration/mappings/decode.yaml");
+  v->add_option("--csv", a.csv, "write every row");
+  v->add_option("--show", a.show, "id of a row: print its experiment and stop");
+  v->add_option("--threads", a.threads, "default: all cores");
+  v->add_flag("--json", a.json, "for programs");
+}
+
 inline void add_validate_replay(CLI::App& app, ValidateReplayArguments& a) {
   CLI::App* v = app.add_subcommand("validate-replay", "simulated steps beside steps that moe-calibrate replay executed");
   v->add_option("results", a.results, "results.json of moe-calibrate replay")->required();
@@ -101,6 +112,7 @@ inline void add_studies(CLI::App& app, StudyArguments& a) {
   add_plot(app, a.plot);
   add_report(app, a.report);
   add_living(app, a);
+  add_validate(app, a.validate);
   add_sweep(app, a.sweep);
   add_merge(app, a.merge);
   add_validate_replay(app, a.replay);
@@ -114,6 +126,7 @@ inline bool study_command(const CLI::App& app, const StudyArguments& a, const St
   else if (is("search")) code = search_command(a.search, s);
   else if (is("plot")) code = plot_command(a.plot, s);
   else if (is("report")) code = report_command(a.report, s);
+  else if (is("validate")) code = validate_command(a.validate, s);
   else if (is("validate-replay")) code = validate_replay_command(a.replay, s);
   else if (is("init")) code = init_command(a.init, s);
   else if (is("docs")) code = docs_command(a.docs, s);

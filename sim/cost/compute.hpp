@@ -86,6 +86,7 @@ ExpertStages expert_stages(const GpuSpec& gpu, const MoePath& path, const MoeSha
 struct AttentionShape {
   double sequences = 0;
   double context = 0;        ///< cached tokens that are read, mean over sequences (window applied by the caller)
+  double shared_context = 0; ///< of `context`: tokens that all sequences have in common, read from DRAM once
   double queries = 1;        ///< query tokens per sequence (1 + drafts in a verify step)
   double heads = 0;          ///< query heads on this GPU
   double kv_heads = 1;       ///< on this GPU

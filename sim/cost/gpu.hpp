@@ -12,6 +12,7 @@ struct GpuSpec {
   double memory_bytes = 0;       ///< installed
   double usable_bytes = 0;       ///< what the driver leaves to programs; memory_bytes where that is not known
   double l2_bytes = 0;
+  double l2_Bps = 0;             ///< what all SMs together read from L2; 0: not known
   double l2_resident_bytes = 0;  ///< footprint up to which repeated reads hit L2 (fit; kernels.md 0.6)
   double l2_sharpness = 40;      ///< exponent of the hit curve (kernels.md 2)
   double bf16_flops = 0, fp8_flops = 0, fp4_flops = 0;  ///< dense tensor-core peak, FLOP/s; 0: not supported

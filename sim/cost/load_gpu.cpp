@@ -12,6 +12,7 @@ void bind_memory(Fields& f, GpuSpec& g) {
   f.quantity("usable_memory", g.usable_bytes, Unit::bytes, Need::optional, some,
              "what the driver leaves to programs; left out: all that is installed");
   f.quantity("l2", g.l2_bytes, Unit::bytes, Need::required, some, "L2 cache");
+  f.quantity("l2_bandwidth", g.l2_Bps, Unit::bandwidth, Need::optional, Range::positive(), "what all SMs together read from L2");
   f.quantity("l2_resident", g.l2_resident_bytes, Unit::bytes, Need::required, some,
              "footprint up to which repeated reads hit L2 (fitted)");
   f.number("l2_sharpness", g.l2_sharpness, Need::optional, some, "exponent of the hit curve (fitted)");

@@ -61,7 +61,7 @@ struct MoePath {
 
 struct AttentionPath {
   int head_tile = 16, max_splits = 1, min_chunk = 64;
-  double ctas_per_sm = 1, t0_us = 0, cq_us_per_MB = 0, reduce_us = 0, dram_eff = 0.8, l2_tbps = 0,
+  double ctas_per_sm = 1, t0_us = 0, batch_us = 0, cq_us_per_MB = 0, reduce_us = 0, dram_eff = 0.8, l2_tbps = 0,
          tau_us_per_token = 0, eps_us = 0, p = 2, wave_quant = 0;
   std::string split_rule;     ///< empty: kernels.md 2; else a named rule of the stack's kernel
   std::vector<std::string> includes;

@@ -98,6 +98,7 @@ void bind_attention(Fields& f, AttentionPath& path) {
   f.number("ctas_per_sm", path.ctas_per_sm, Need::required, Range::positive(), "blocks that share an SM");
   bind_rates(f, path.t0_us, path.dram_eff, path.l2_tbps, path.p);
   constant(f, "cq_us_per_MB", path.cq_us_per_MB, "per MB of query and output");
+  f.number("batch_us", path.batch_us, Need::optional, Range::not_negative(), "growth of the fixed part with each doubling of sequences x queries");
   constant(f, "reduce_us", path.reduce_us, "joining splits, times log2(1 + splits)");
   constant(f, "tau_us_per_token", path.tau_us_per_token, "of one tile per cached token and 128 elements of head_dim");
   bind_wave(f, path.wave_quant, path.eps_us);

@@ -52,7 +52,11 @@ void bind_batch(Fields& f, Experiment& e) {
     g.integer("sequences", e.batch.sequences, Need::required, Range::between(1, 1 << 20), "sequences in the step");
     g.numbers("context", e.batch.context, Unit::count, Need::required, Range::between(0, 1 << 28),
               "cached tokens before the step: one number, or one per sequence (k = 1024)");
+    g.quantity("shared_prefix", e.batch.shared_prefix, Unit::count, Need::optional, Range::not_negative(),
+               "of these: first tokens that all sequences have in common, cached once and read once from DRAM");
     if (e.batch.context.empty()) g.error("context", "`context` is empty");
+    else if (e.batch.shared_prefix > *std::min_element(e.batch.context.begin(), e.batch.context.end()))
+      g.error("shared_prefix", "`shared_prefix` is longer than the shortest `context`");
     if (e.batch.context.size() > 1 && static_cast<int>(e.batch.context.size()) != e.batch.sequences)
       g.error("context", fmt::format("`context` lists {} sequences, `sequences` is {}", e.batch.context.size(),
                                      e.batch.sequences));
@@ -86,6 +90,15 @@ void bind_what_if(Fields& f, Experiment& e) {
     if (w.set.empty() && w.faster.empty() && !g.describing())
       g.error("name", fmt::format("what-if `{}` changes nothing", w.name), "give `set` or `faster`");
     e.what_if.push_back(std::move(w));
+  });
+}
+
+void bind_unknown(Fields& f, Experiment& e) {
+  f.list("unknown", Need::optional, "what nobody states about machine or build; widens the interval", [&](Fields& g, std::size_t) {
+    Unknown u;
+    g.text("what", u.what, Need::required, "in one sentence");
+    g.quantity("spread", u.spread, Unit::share, Need::required, Range::between(0, 1), "how far it may move the step: standard deviation of ln(time)");
+    e.unknown.push_back(std::move(u));
   });
 }
 
@@ -127,6 +140,7 @@ void bind_experiment(Fields& f, Experiment& e) {
   f.raw("override", "map of dotted key: value", Need::optional,
         "changes to the named files, e.g. stack.launch.graph: eager");
   bind_degrade(f, e);
+  bind_unknown(f, e);
   bind_what_if(f, e);
   f.raw("sweep", "map of dotted key: values", Need::optional,
         "axes of `moe-sim sweep`, crossed: lists or ranges like 1..256x2; `zip` holds maps of keys that go together");

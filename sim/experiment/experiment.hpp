@@ -53,6 +53,12 @@ struct Degradation {
   bool p2p_off = false;   ///< of the whole machine
 };
 
+/// Something about machine or build that nobody states, and how far it may move the step.
+struct Unknown {
+  std::string what;
+  double spread = 0;      ///< standard deviation of ln(step time)
+};
+
 struct Experiment {
   std::string name;           ///< file name without .yaml
   std::string file;
@@ -72,6 +78,7 @@ struct Experiment {
   std::vector<Degradation> degrade;
   std::vector<WhatIfRequest> what_if;
   std::vector<Claim> claims;
+  std::vector<Unknown> unknown;
 };
 
 /// What drafts tokens: an MTP layer, a draft head or a model of its own, as a model of few layers.
@@ -118,5 +125,7 @@ void bind_experiment(Fields& f, Experiment& e);
 /// With a `cache` (experiment/cache.hpp) files that it holds are not read again.
 struct CaseCache;
 Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache = nullptr);
+/// The same for an experiment in memory; the files it names are looked for relative to `doc.file`.
+Case load_case(const Document& doc, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache = nullptr);
 
 }  // namespace moe

@@ -20,7 +20,9 @@ namespace {
 
 class Loader {
  public:
-  Loader(const std::string& file, Diagnostics& out, CaseCache& cache) : file_(file), out_(out), cache_(cache) {
+  /// `given`: the experiment itself when it is in memory, else null.
+  Loader(const std::string& file, const Document* given, Diagnostics& out, CaseCache& cache)
+      : file_(file), given_(given), out_(out), cache_(cache) {
     case_.experiment.file = file;
   }
 
@@ -44,7 +46,7 @@ class Loader {
   }
 
   void read_experiment(const Overrides& overrides) {
-    const auto doc = document(file_, out_);
+    const auto doc = given_ != nullptr ? std::make_shared<const Document>(*given_) : document(file_, out_);
     note(file_, doc->hash);
     root_ = doc->root;
     const std::string base = file_.substr(file_.find_last_of('/') + 1);
@@ -199,6 +201,7 @@ class Loader {
   }
 
   std::string file_;
+  const Document* given_;
   Diagnostics& out_;
   CaseCache& cache_;
   Case case_;
@@ -221,13 +224,25 @@ Machine degraded(Machine machine, const std::vector<Degradation>& degrade) {
   return machine;
 }
 
-Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache) {
+namespace {
+
+Case load(const std::string& file, const Document* given, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache) {
   Diagnostics all;
   CaseCache own;
-  Case loaded = Loader(file, all, cache != nullptr ? *cache : own).load(overrides);
+  Case loaded = Loader(file, given, all, cache != nullptr ? *cache : own).load(overrides);
   if (all.has_errors()) throw InputError(std::move(all));
   warnings.merge(all);
   return loaded;
+}
+
+}  // namespace
+
+Case load_case(const std::string& file, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache) {
+  return load(file, nullptr, overrides, warnings, cache);
+}
+
+Case load_case(const Document& doc, const Overrides& overrides, Diagnostics& warnings, CaseCache* cache) {
+  return load(doc.file, &doc, overrides, warnings, cache);
 }
 
 }  // namespace moe

@@ -122,6 +122,7 @@ void add_attention(Entry& e, const AttentionPath& p) {
   if (!p.split_rule.empty()) e.add("split_rule", p.split_rule);
   e.add("head_tile", p.head_tile).add("max_splits", p.max_splits).add("min_chunk", p.min_chunk);
   e.add("ctas_per_sm", p.ctas_per_sm).add("t0_us", p.t0_us).add("cq_us_per_MB", p.cq_us_per_MB);
+  if (p.batch_us > 0) e.add("batch_us", p.batch_us);
   e.add("reduce_us", p.reduce_us).add("dram_eff", p.dram_eff).add("l2_tbps", p.l2_tbps);
   e.add("tau_us_per_token", p.tau_us_per_token)
       .add("eps_us", p.eps_us)

@@ -22,6 +22,7 @@ AttentionShape shape_of(const Cook& c, double context) {
   s.sequences = c.batch().sequences;
   s.queries = c.queries();
   s.context = context;
+  s.shared_context = c.batch().shared_prefix / c.layout().dcp;
   return s;
 }
 

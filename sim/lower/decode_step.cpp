@@ -57,7 +57,8 @@ void Step::prepare_batches() {
       batches_.push_back(b);
     }
     // All groups replay the graph of the largest one.
-    const int tokens = most * static_cast<int>(shape_.queries), padded = case_.stack.padded_rows(tokens);
+    const int queries = static_cast<int>(shape_.queries), tokens = most * queries;
+    const int padded = case_.stack.padded_rows(most, queries);
     beyond_capture_ = beyond_capture_ || padded == 0;
     rows_.push_back(padded > 0 ? padded : tokens);
   }

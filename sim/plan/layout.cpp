@@ -40,6 +40,7 @@ Batch slice(const Batch& batch, int part, int parts) {
   const int from = part * base + std::min(part, extra), count = base + (part < extra ? 1 : 0);
   Batch out;
   out.sequences = count;
+  out.shared_prefix = batch.shared_prefix;
   if (batch.context.size() == 1) {
     out.context = batch.context;
   } else {

@@ -27,6 +27,8 @@ double share_on_rank(const Attention& a, int tp) {
 /// What the cache of one stage costs a rank: per token, per sequence, and per sequence of the batch's mean length.
 struct StageKv {
   double per_token = 0, fixed = 0, per_mean_sequence = 0;
+  double shared = 0;  ///< bytes of the prefix that all sequences have in common: held once
+  double bytes(int sequences) const { return sequences > 0 ? shared + sequences * (per_mean_sequence - shared) : 0; }
 };
 
 StageKv kv_of_stage(const Model& model, const Layout& layout, int stage, KvDtype kv, const Batch& batch, const DraftShare& draft) {
@@ -49,6 +51,7 @@ StageKv kv_of_stage(const Model& model, const Layout& layout, int stage, KvDtype
     else out.per_token += share * layer.bytes_per_token / split;
     out.fixed += share * layer.state_bytes;
   }
+  out.shared = out.per_token * batch.shared_prefix;
   return out;
 }
 
@@ -110,13 +113,13 @@ Memory memory_of(const Model& model, const Checkpoint& checkpoint, const Layout&
     if (most.per_token > 0)
       out.kv_capacity_tokens = std::min(out.kv_capacity_tokens,
                                         layout.dp * std::floor((left - most.fixed * fullest.sequences) / most.per_token));
-    if (most.per_mean_sequence > 0)
-      out.largest_batch = std::min(out.largest_batch, layout.dp * std::floor(left / most.per_mean_sequence));
+    if (most.per_mean_sequence > most.shared)
+      out.largest_batch = std::min(out.largest_batch, layout.dp * std::floor((left - most.shared) / (most.per_mean_sequence - most.shared)));
     if (most.per_token > out.kv_bytes_per_token) out.kv_bytes_per_token = most.per_token;
     if (most.fixed > out.kv_fixed_per_sequence) out.kv_fixed_per_sequence = most.fixed;
     for (int g = 0; g < layout.dp; ++g) {
       const Batch group = slice(batch, g, layout.dp);
-      rank.kv_bytes = group.sequences > 0 ? kv_of_stage(model, layout, s, kv, group, draft).per_mean_sequence * group.sequences : 0;
+      rank.kv_bytes = kv_of_stage(model, layout, s, kv, group, draft).bytes(group.sequences);
       out.ranks.insert(out.ranks.end(), static_cast<std::size_t>(layout.tp), rank);
     }
   }

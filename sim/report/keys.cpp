@@ -12,7 +12,7 @@ const std::vector<ResultKey>& result_keys() {
       {"tokens_per_s", "tokens/s", "of all sequences: sequences / tpot"},
       {"tokens_per_s_per_sequence", "tokens/s", "of one user: 1 / tpot"},
       {"interval90_ms", "[ms, ms]",
-       "where the step lies with 90 %, from the spread of every fit and of the host gap"},
+       "where the step lies with 90 %: fits, routing, host, stated unknowns and the build (docs/validate.md)"},
       {"steps_ms", "list of ms", "every simulated step"},
       {"step_p50_ms", "ms", "median of `steps_ms`"},
       {"step_p99_ms", "ms", "99 % of `steps_ms` are at most this; needs many `steps` to mean something"},

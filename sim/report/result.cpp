@@ -72,6 +72,7 @@ void add_step(const Case& c, Lowered l, Result& r, bool first, bool detail) {
   r.paths = l.paths;
   std::stable_sort(r.paths.begin(), r.paths.end(), [](auto& a, auto& b) { return a.time_us > b.time_us; });
   r.rows = l.rows;
+  r.graph = l.graph;
   r.ops = l.program.size();
   r.warnings.insert(r.warnings.end(), l.warnings.begin(), l.warnings.end());
   if (!detail) return;

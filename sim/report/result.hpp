@@ -82,6 +82,7 @@ struct Result {
   double tpot_ms = 0;                       ///< step / acceptance length (1 without speculation)
   double tokens_per_s = 0, tokens_per_s_per_sequence = 0;
   double interval_low_ms = 0, interval_high_ms = 0;  ///< 90 %
+  double spread = 0;                        ///< of ln(step): what kernels, routing, host and stated unknowns give together
   std::vector<double> steps_ms;             ///< every simulated step
   std::array<double, kCategoryNames.size()> breakdown_ms{};  ///< critical path, sums to step_ms
   double contention_ms = 0;                 ///< step minus the step if no transfer shared a link
@@ -100,6 +101,7 @@ struct Result {
   std::vector<ClaimResult> claims;
   std::vector<std::string> warnings;
   double active_experts = 0;
+  GraphMode graph = GraphMode::full;        ///< how the step was launched
   int rows = 0;
   std::size_t ops = 0;
   std::uint64_t events = 0, solves = 0, fingerprint = 0;

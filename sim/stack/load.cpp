@@ -41,6 +41,9 @@ void bind_launch(Fields& f, Launch& l) {
     g.numbers("capture_sizes", sizes, Unit::count, Need::optional, Range::positive(),
               "rows at which graphs were captured; a batch is padded up to the next one");
     for (const double v : sizes) l.capture_sizes.push_back(static_cast<int>(v));
+    g.choice("capture_unit", l.sizes_are_sequences, {"rows", "sequences"}, Need::optional,
+             "what capture_sizes count; with drafts a sequence has several rows");
+    if (l.capture_sizes.empty()) g.inert("capture_unit", "capture_sizes", "none");
     if (!std::is_sorted(l.capture_sizes.begin(), l.capture_sizes.end()))
       g.error("capture_sizes", "`capture_sizes` must ascend");
     auto time = [&](const char* key, double& us, const char* help) {
@@ -127,6 +130,18 @@ void bind_all_reduce(Fields& f, Communication& c) {
   });
 }
 
+void bind_published(Fields& f, const char* key, const char* help, std::vector<PublishedSpread>& into) {
+  f.list(key, Need::optional, help, [&](Fields& g, std::size_t) {
+    PublishedSpread p;
+    g.integer("up_to", p.up_to, Need::required, Range::at_least(1), "largest batch of this entry, in sequences");
+    g.number("low", p.low, Need::required, Range::between(0.1, 10), "5th percentile of measured / simulated");
+    g.number("high", p.high, Need::required, Range::between(0.1, 10), "95th percentile");
+    if (!into.empty() && into.back().up_to >= p.up_to) g.error("up_to", "`up_to` must ascend");
+    if (p.low > p.high) g.error("low", "`low` is above `high`");
+    into.push_back(p);
+  });
+}
+
 }  // namespace
 
 void bind_stack(Fields& f, Stack& s) {
@@ -136,6 +151,12 @@ void bind_stack(Fields& f, Stack& s) {
   f.flag("documented", s.documented, Need::optional, "described by engine logs or launch recipes");
   f.texts("sources", s.sources, Need::required, "where the facts come from");
   f.texts("unknown", s.unknown, Need::optional, "what is not known about this build; reports repeat it");
+  f.section("published", Need::optional, "how far published steps of this build lie from simulated ones; widens intervals", [&](Fields& g) {
+    std::string source;
+    g.text("source", source, Need::required, "which rows; written by scripts/calibrate-intervals");
+    bind_published(g, "steps", "without drafts, by batch", s.published);
+    bind_published(g, "with_drafts", "steps that verify drafts, by batch", s.published_with_drafts);
+  });
   bind_kernels(f, s);
   f.texts("fused", s.fused, Need::optional, "small kernels that are part of another kernel here");
   for (const std::string& kernel : s.fused)

@@ -22,6 +22,10 @@ int Stack::padded_rows(int rows) const {
   return size == launch.capture_sizes.end() ? 0 : *size;
 }
 
+int Stack::padded_rows(int sequences, int queries) const {
+  return launch.sizes_are_sequences ? padded_rows(sequences) * queries : padded_rows(sequences * queries);
+}
+
 std::string kernel_format(Format format) {
   switch (format) {
     case Format::fp32:

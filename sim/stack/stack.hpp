@@ -19,6 +19,7 @@ enum class GraphMode { full, piecewise, eager };
 struct Launch {
   GraphMode mode = GraphMode::full;
   std::vector<int> capture_sizes;     ///< rows; a batch is padded up to the next one; empty: no padding
+  bool sizes_are_sequences = false;   ///< capture_sizes count sequences; a verify step has several rows of each
   double host_per_step_us = 0;        ///< gap between two steps that the GPU sees in graph mode
   double host_per_draft_us = 0;       ///< speculation: host and preparation kernels between a step and its drafts
   double node_gap_us = 0;             ///< idle per graph node, for ops that were timed alone
@@ -50,11 +51,19 @@ struct ExtraCast {
   std::string layers = "all";         ///< all, moe or dense
 };
 
+/// Published steps of a build over the simulated ones, for batches up to `up_to` (the last entry: any larger one): the
+/// 5th and 95th percentile of measured / simulated. Widens the interval, never moves the prediction.
+struct PublishedSpread {
+  int up_to = 0;
+  double low = 1, high = 1;
+};
+
 struct Stack {
   std::string name;
   std::string engine;
   bool documented = false;            ///< described by logs or recipes (a validation regime)
   std::vector<std::string> sources, unknown;
+  std::vector<PublishedSpread> published, published_with_drafts;  ///< ascending; empty: no published step
   /// Kernel paths of the profile by op class, then by number format: kernels["dense"]["bf16"].
   /// Op classes: dense, experts, mla, sparse_mla, gqa, absorb, elementwise, reduction, cast, sampling,
   /// indexer_logits, indexer_topk, gdn_recurrent, gdn_conv, mhc. Small kernels may have paths of their own, by the names
@@ -80,6 +89,8 @@ struct Stack {
   std::string path(const std::string& op, const std::string& format) const;
   /// Rows after padding to a captured size; 0 when the batch exceeds the largest one.
   int padded_rows(int rows) const;
+  /// The same for a batch of sequences with `queries` rows each, whatever the sizes count.
+  int padded_rows(int sequences, int queries) const;
 };
 
 /// Small kernels that a stack may fuse away.

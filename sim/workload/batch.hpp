@@ -12,6 +12,8 @@ struct Batch {
   std::vector<double> context{0};
   /// Tokens still to be written, one value or one per sequence; empty: not asked. Then the batch is not refilled.
   std::vector<double> remaining;
+  /// First tokens that all sequences have in common and the engine keeps once (prefix caching).
+  double shared_prefix = 0;
 
   double remaining_of(int sequence) const {
     return remaining.size() == 1 ? remaining[0] : remaining[static_cast<std::size_t>(sequence)];

@@ -31,11 +31,11 @@ double power_law_quantile(double u, double alpha, double lo, double hi) {
 
 }  // namespace
 
-std::vector<double> power_law_weights(int experts, int topk, int tokens, double alpha) {
+std::vector<double> power_law_weights(int experts, double alpha) {
+  constexpr double kMost = 200;
   std::vector<double> weight(static_cast<std::size_t>(experts));
-  const double ratio = static_cast<double>(tokens) * topk > experts ? std::max(1.0, 0.8 * tokens) : 200.0;
   for (std::size_t i = 0; i < weight.size(); ++i)
-    weight[i] = power_law_quantile(middle(i, weight.size()), alpha, 1, ratio);
+    weight[i] = power_law_quantile(middle(i, weight.size()), alpha, 1, kMost);
   return weight;
 }
 

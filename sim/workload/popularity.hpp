@@ -13,9 +13,10 @@
 
 namespace moe {
 
-/// Quantiles (i + 1/2)/E of p(x) ~ x^-alpha on [1, 0.8 tokens], [1, 200] while tokens x topk <= experts.
-/// Source: AIConfigurator's MoE collector, commit 095f58a5.
-std::vector<double> power_law_weights(int experts, int topk, int tokens, double alpha);
+/// Quantiles (i + 1/2)/E of p(x) ~ x^-alpha on [1, 200], the range of AIConfigurator's MoE collector (commit 095f58a5) for
+/// few tokens. The collector narrows it to 0.8 x tokens in larger batches, because it draws rows per expert, not
+/// popularities; which experts a model prefers does not depend on how many sequences ask.
+std::vector<double> power_law_weights(int experts, double alpha);
 
 /// What the sequences of a batch have in common: factors exp(sigma z) with z the normal quantiles (i + 1/2)/E.
 ///

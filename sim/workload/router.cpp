@@ -31,8 +31,7 @@ Router::Router(const Routing& routing, const RouterShape& shape, int tokens, int
   choices_.expert.resize(stored_rows() * static_cast<std::size_t>(shape.topk));
   if (is_similar()) factor_ = common_factors(shape.experts, routing.similarity);
   if (routing.kind == Kind::power_law)
-    // Popularity belongs to the batch: drafts do not change it.
-    ranked_ = AliasTable(power_law_weights(shape.experts, shape.topk, tokens / std::max(1, routing.tokens_per_sequence), routing.alpha));
+    ranked_ = AliasTable(power_law_weights(shape.experts, routing.alpha));
   else if (routing.kind == Kind::uniform && is_similar())
     ranked_ = AliasTable(factor_);
 }

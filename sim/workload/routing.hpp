@@ -4,8 +4,8 @@
 // to it (the same as taking the top-k of log popularity + Gumbel noise, i.e. of noisy router scores).
 //
 //   kind        uniform: all alike; B tokens touch E (1 - (1 - k/E)^B) experts on average
-//               power_law: popularities drawn from p(x) ~ x^-alpha between 1 and 0.8 B (200 while B k <= E), the rule
-//               of AIConfigurator's MoE collector (commit 095f58a5), so that alpha means what it means in its tables
+//               power_law: popularities from p(x) ~ x^-alpha between 1 and 200, whatever the batch: the rule of
+//               AIConfigurator's MoE collector (commit 095f58a5) for few tokens
 //               histogram: recorded rows per expert.  trace: recorded choices, replayed
 //   similarity  how alike the sequences of the batch are: the correlation of their router scores, 0 to below 1
 //   temporal    probability that a sequence keeps a chosen expert from the step before

@@ -54,7 +54,7 @@ TEST_CASE("MLA blocks are fitted with their weights by head, and predict held-ou
   folder.write("mla_module.csv", blocks());
   const Measurements m = read_measurements(folder.path());
   const Protocol protocol = find_protocol(m, "", "");
-  const Profile p = fit_profile(m, protocol, test::small_gpu(), {});
+  const Profile p = fit_profile(m, protocol, test::measured_gpu(), {});
   REQUIRE(p.mla_module.count("engine-1/core/mla_module/Small/fp8_block/kv_fp8") == 1);
   const MlaModulePath& path = p.mla_module.begin()->second;
   CHECK(path.weight_bytes_shared == 4096 * 1600);
@@ -71,7 +71,7 @@ TEST_CASE("DSA rows become a sparse core and two streams over the cache", "[prop
   folder.write("protocol.yaml", kProtocol);
   folder.write("dsa.csv", sparse());
   const Measurements m = read_measurements(folder.path());
-  const Profile p = fit_profile(m, find_protocol(m, "", ""), test::small_gpu(), {});
+  const Profile p = fit_profile(m, find_protocol(m, "", ""), test::measured_gpu(), {});
   REQUIRE(p.attention.count("engine-1/dsa/sparse_mla/kv_fp8") == 1);
   REQUIRE(p.elementwise.count("engine-1/dsa/indexer_logits") == 1);
   REQUIRE(p.elementwise.count("engine-1/dsa/indexer_topk") == 1);
@@ -105,7 +105,7 @@ TEST_CASE("rows of the project's suite need no protocol of their own: all cold b
   const Protocol protocol = find_protocol(m, "", "");
   CHECK(protocol.file.ends_with("suite.yaml"));
   for (const PathData& d : paths_of(m, protocol))
-    for (const Sample& s : samples_of(m, d, protocol, test::small_gpu())) CHECK(s.cold == (d.op != Op::cast));
+    for (const Sample& s : samples_of(m, d, protocol, test::measured_gpu())) CHECK(s.cold == (d.op != Op::cast));
 }
 
 TEST_CASE("fit takes several folders; a path that two of them have is an error", "[property]") {

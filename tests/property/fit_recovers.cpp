@@ -21,7 +21,7 @@ std::string fitted_text(int threads, const std::vector<Where>& leave_out = {}) {
   FitOptions options;
   options.threads = threads;
   options.leave_out = leave_out;
-  Profile p = fit_profile(m, protocol, test::small_gpu(), options);
+  Profile p = fit_profile(m, protocol, test::measured_gpu(), options);
   p.provenance = {"made up"};
   return write_profile(p, "");
 }
@@ -34,7 +34,7 @@ Profile read_back(const std::string& text) {
   read_map(document.root, "", out, [&](Fields& f) { bind_profile(f, p, gpu); });
   INFO(out.render());
   REQUIRE_FALSE(out.has_errors());
-  p.gpu = test::small_gpu();
+  p.gpu = test::measured_gpu();
   return p;
 }
 

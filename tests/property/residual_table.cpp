@@ -67,16 +67,16 @@ TEST_CASE("a smooth error is learnt within the budget, noise is not", "[property
       rows_with([](int m, int n, int) { return 0.15 * std::sin(0.5 * m) + 0.1 * (n > 10 ? 1 : -1); });
   Rows rows;
   for (const Sample& s : samples) rows.push_back(&s);
-  const ResidualTable t = fit_residuals(test::small_gpu(), "dense_gemm", rows, smooth, 100);
+  const ResidualTable t = fit_residuals(test::measured_gpu(), "dense_gemm", rows, smooth, 100);
   CHECK(t.value.size() == 100);
   double before = 0, after = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     before += std::abs(smooth[i]);
-    after += std::abs(smooth[i] - std::log(t.factor(axes_of(test::small_gpu(), "dense_gemm", *rows[i]))));
+    after += std::abs(smooth[i] - std::log(t.factor(axes_of(test::measured_gpu(), "dense_gemm", *rows[i]))));
   }
   CHECK(after < 0.5 * before);
   Random random(3);
   std::vector<double> noise;
   for (std::size_t i = 0; i < rows.size(); ++i) noise.push_back(0.05 * random.normal());
-  CHECK(fit_residuals(test::small_gpu(), "dense_gemm", rows, noise, 100).empty());
+  CHECK(fit_residuals(test::measured_gpu(), "dense_gemm", rows, noise, 100).empty());
 }

@@ -10,7 +10,7 @@ using namespace moe;
 namespace {
 Profile two_paths() {
   Profile p;
-  p.gpu = test::small_gpu();
+  p.gpu = test::measured_gpu();
   p.dense_gemm["a-1/fp8"] = test::known_gemm();
   p.dense_gemm["b-1/fp8"] = test::known_gemm();
   return p;
@@ -36,7 +36,7 @@ bool says(const std::string& text, const std::string& part) { return text.find(p
 TEST_CASE("the kernel verb prints the cold cost of the cost function", "[unit]") {
   const KernelAnswer a = answers(two_paths(), gemm()).front();
   CHECK(a.path == "a-1/fp8");
-  CHECK(a.cost.time_us == dense_gemm(test::small_gpu(), test::known_gemm(), 8, 4096, 7168).time_us);
+  CHECK(a.cost.time_us == dense_gemm(test::measured_gpu(), test::known_gemm(), 8, 4096, 7168).time_us);
 }
 
 TEST_CASE("a question that several paths answer is answered for each of them", "[unit]") {
