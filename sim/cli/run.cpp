@@ -90,10 +90,8 @@ int run_one(const RunArguments& a, const std::string& experiment, std::size_t po
   options.what_if = !answers.only_claims;
   const Result r = evaluate(c, options);
   if (!answers.only_claims) {
-    for (const std::string& m : c.machine->measured) s.err << "measured: machine " << c.machine->name << ": " << m << "
-";
-    for (const std::string& w : r.warnings) s.err << "warning: " << w << "
-";
+    for (const std::string& m : c.machine->measured) s.err << "measured: machine " << c.machine->name << ": " << m << "\n";
+    for (const std::string& w : r.warnings) s.err << "warning: " << w << "\n";
   }
   answers.claims.push_back({c.experiment.name, r.claims});
   if (!a.json && !answers.only_claims) {

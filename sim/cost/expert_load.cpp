@@ -33,6 +33,7 @@ ExpertLoad load_of(const std::vector<int>& rows_per_expert, double tokens_here) 
 ///   mar x        smallest b of 8, 16, 32 with q < x b, else 64;  mrl x: with q_l
 ///   tri a b      a while tokens <= experts, else b;              trl a b: tokens here <= local experts
 ///   ada b f      smallest of 16, 32, 64, at least b, with q <= f times it, else 128;  adl b f: with q_l
+///   adc b f      as ada, but 64 at most (tile_rows_for of calibration/bench/kernels/grouped_gemm.cu: adc 16 0.75)
 /// Tested: tests/analytic/tile_rules.cpp.
 int tile_rows(const TileRule& rule, const MoeShape& shape, const ExpertLoad& load) {
   const auto& v = rule.values;
@@ -50,10 +51,10 @@ int tile_rows(const TileRule& rule, const MoeShape& shape, const ExpertLoad& loa
       if (rows < value(0) * b) return b;
     return 64;
   }
-  MOE_CHECK(rule.kind == "ada" || rule.kind == "adl", "the tile rule is known");
+  MOE_CHECK(rule.kind == "ada" || rule.kind == "adl" || rule.kind == "adc", "the tile rule is known");
   for (const int b : {16, 32, 64})
     if (b >= value(0) && rows <= b * value(1)) return b;
-  return 128;
+  return rule.kind == "adc" ? 64 : 128;
 }
 
 }  // namespace moe

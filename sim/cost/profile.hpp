@@ -42,7 +42,7 @@ struct DenseGemmPath {
 
 /// How many rows one M tile of the grouped GEMM holds (kernels.md 2): name and parameters.
 struct TileRule {
-  std::string kind;           ///< fix, mar, mrl, tri, trl, ada, adl
+  std::string kind;           ///< fix, mar, mrl, tri, trl, ada, adl, adc
   std::vector<double> values;
 };
 

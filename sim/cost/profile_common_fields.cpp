@@ -76,7 +76,7 @@ void bind_tile_rule(Fields& f, TileRule& rule) {
   std::vector<std::string> words;
   f.texts("tile_rule", words, Need::required, "rows of one M tile: [kind, numbers...], kernel by kernel");
   if (words.empty()) return;
-  static const std::vector<std::string> kinds{"fix", "mar", "mrl", "tri", "trl", "ada", "adl"};
+  static const std::vector<std::string> kinds{"fix", "mar", "mrl", "tri", "trl", "ada", "adl", "adc"};
   rule = {words[0], {}};
   if (std::find(kinds.begin(), kinds.end(), rule.kind) == kinds.end())
     return f.error("tile_rule", fmt::format("unknown tile rule `{}`", rule.kind), suggestion(rule.kind, kinds));
@@ -85,7 +85,7 @@ void bind_tile_rule(Fields& f, TileRule& rule) {
     if (!number.problem.empty()) return f.error("tile_rule", number.problem, number.help);
     rule.values.push_back(number.value);
   }
-  const bool two = rule.kind[0] == 't' || rule.kind[0] == 'a';  // tri, trl, ada, adl
+  const bool two = rule.kind[0] == 't' || rule.kind[0] == 'a';  // tri, trl, ada, adl, adc
   if (rule.values.size() != (two ? 2u : 1u))
     return f.error("tile_rule",
                    fmt::format("the tile rule `{}` takes {}", rule.kind, two ? "two numbers" : "one number"));

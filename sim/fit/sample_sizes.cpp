@@ -62,12 +62,15 @@ void fill_attention(Sample& s, const Point& p, const PathData& path) {
   const double b = row_bytes(path.dtype);
   AttentionShape& a = s.attention;
   if (path.op == Op::gqa) {
-    a = {p.size[0], p.size[1], 1, p.size[2], p.size[3], p.size[4], 0, 2 * p.size[3] * p.size[4] * b};
+    a = {.sequences = p.size[0], .context = p.size[1], .heads = p.size[2], .kv_heads = p.size[3],
+         .head_dim = p.size[4], .kv_row_bytes = 2 * p.size[3] * p.size[4] * b};
     if (p.size[5] > 0) a.context = std::min(a.context, p.size[5]);
   } else if (path.op == Op::dsa) {
-    a = {p.size[1], std::min(p.size[2], p.size[3]), 1, p.size[0], 1, kLatentRank, kLatentRank + kRopeDim, sparse_row_bytes(b)};
+    a = {.sequences = p.size[1], .context = std::min(p.size[2], p.size[3]), .heads = p.size[0],
+         .head_dim = kLatentRank, .score_dim = kLatentRank + kRopeDim, .kv_row_bytes = sparse_row_bytes(b)};
   } else {
-    a = {p.size[2], p.size[3], 1, p.size[0], 1, kLatentRank, kLatentRank + kRopeDim, (kLatentRank + kRopeDim) * b};
+    a = {.sequences = p.size[2], .context = p.size[3], .heads = p.size[0],
+         .head_dim = kLatentRank, .score_dim = kLatentRank + kRopeDim, .kv_row_bytes = (kLatentRank + kRopeDim) * b};
   }
   s.rows = a.sequences;
   double touched = a.sequences * a.context * a.kv_row_bytes;

@@ -43,6 +43,9 @@ TEST_CASE("ada grows with mean rows from its smallest tile, adl with local ones"
   CHECK(rows_of("ada", {16, 1.0}, 512) == 16);    // q = 16 still fits 16
   CHECK(rows_of("ada", {16, 1.0}, 513) == 32);
   CHECK(rows_of("ada", {64, 1.0}, 1) == 64);      // never below b0
+  CHECK(rows_of("adc", {16, 0.75}, 384) == 16);    // q = 12 <= 12
+  CHECK(rows_of("adc", {16, 0.75}, 385) == 32);
+  CHECK(rows_of("adc", {16, 0.75}, 8192) == 64);   // never above 64
   CHECK(rows_of("ada", {16, 0.5}, 2048) == 128);  // q = 64 needs 128
   CHECK(rows_of("adl", {16, 1.0}, 64) == 16);     // q_local = 16
   CHECK(rows_of("adl", {16, 1.0}, 65) == 32);

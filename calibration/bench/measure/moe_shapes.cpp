@@ -9,9 +9,9 @@ namespace {
 
 /// Styles: many small experts (2k to 7k wide, 768 to 2304 inside), middling ones, few large ones.
 std::vector<ExpertGeometry> geometries() {
-  constexpr int kMany = 60, kFew = 14;
+  constexpr int kMany = 60, kFew = 30;
   constexpr int kExperts[] = {80, 96, 144, 192, 240, 288, 320, 416, 512}, kTopk[] = {4, 6, 8, 8, 10};
-  constexpr int kFewExperts[] = {8, 12, 16, 24, 32, 40};
+  constexpr int kFewExperts[] = {8, 12, 16, 24, 32, 40, 8, 10};
   std::vector<ExpertGeometry> all;
   for (int i = 0; i < kMany; ++i) {
     // One GPU of 1, 2, 4 or 8, by tensor or by expert.
@@ -23,9 +23,9 @@ std::vector<ExpertGeometry> geometries() {
   }
   for (int i = 0; i < kFew; ++i) {
     // Up to sixteen experts may be as wide as a dense block (Mixtral: 14336).
-    const int tp = i % 2 == 0 ? 8 : 4, widest = kFewExperts[i % 6] <= 16 ? 15360 : 2304;
+    const int tp = i % 2 == 0 ? 8 : 4, widest = kFewExperts[i % 8] <= 16 ? 15360 : 2304;
     all.push_back({log_between(halton(i, 2), 2560, 6656, 128), log_between(halton(i, 3), 512, widest, 64) * tp, 1 + i % 4,
-                   kFewExperts[i % 6], tp, 1});
+                   kFewExperts[i % 8], tp, 1});
   }
   return all;
 }
