@@ -22,7 +22,7 @@ Memory memory(const std::string& name, const std::string& checkpoint, Plan plan,
     if (c.id == checkpoint) {
       GpuSpec gpu;
       gpu.memory_bytes = 96 * kGiB;
-      return memory_of(model, c, layout_of(plan, model), kv, Batch{.sequences = 1, .context = {1024}}, gpu, 0.92, 1.5 * kGiB);
+      return memory_of(model, c, layout_of(plan, model), kv, Batch{1, {1024}, {}}, gpu, 0.92, 1.5 * kGiB);
     }
   FAIL("no such checkpoint");
   return {};
