@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.hpp"
 #include "report/program.hpp"
 #include "report/result.hpp"
 
@@ -92,10 +93,7 @@ ErrorSummary step_errors(const std::vector<ReplayedStep>& steps, int ranks) {
     if (std::abs(error) > std::abs(out.worst_pct)) out.worst_pct = error, out.worst = s.name;
   }
   out.count = static_cast<int>(errors.size());
-  if (errors.empty()) return out;
-  std::sort(errors.begin(), errors.end());
-  const std::size_t half = errors.size() / 2;
-  out.median_pct = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;
+  out.median_pct = median(errors);
   return out;
 }
 

@@ -1,5 +1,7 @@
 #include "validate/groups.hpp"
 
+#include "base/statistics.hpp"
+
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -18,13 +20,6 @@ double quantile(std::vector<double> v, double q) {
   std::sort(v.begin(), v.end());
   const auto rank = static_cast<std::size_t>(std::ceil(q * static_cast<double>(v.size())));
   return v[std::clamp<std::size_t>(rank, 1, v.size()) - 1];
-}
-
-double median(std::vector<double> v) {
-  if (v.empty()) return 0;
-  std::sort(v.begin(), v.end());
-  const std::size_t half = v.size() / 2;
-  return v.size() % 2 == 1 ? v[half] : (v[half - 1] + v[half]) / 2;
 }
 
 /// Left bounds; names sort in this order.

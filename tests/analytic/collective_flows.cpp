@@ -4,29 +4,12 @@
 #include <numeric>
 
 #include "catch.hpp"
-#include "cost/load_profile.hpp"
-#include "machine/load.hpp"
+#include "shipped_machines.hpp"
 #include "network/together.hpp"
-#include "repository.hpp"
 
 using namespace moe;
 
 namespace {
-
-struct Box {
-  Machine machine;
-  Routes routes;
-  CommCost cost;
-};
-
-Box box(const std::string& name, const std::string& gpu = "rtx-pro-6000") {
-  Diagnostics d;
-  Machine m = load_machine(test::root() + "/topologies/" + name + ".yaml", d);
-  const CommCost cost = load_profile(test::root() + "/calibration/profiles/" + gpu + ".yaml", d).comm;
-  INFO(d.render());
-  REQUIRE_FALSE(d.has_errors());
-  return {m, Routes(m), cost};
-}
 
 CollectiveRequest request(CollectiveOp op, int ranks, double bytes, Algorithm a = Algorithm::ring) {
   CollectiveRequest r;
@@ -37,7 +20,7 @@ CollectiveRequest request(CollectiveOp op, int ranks, double bytes, Algorithm a 
   return r;
 }
 
-double off_pct(const Box& b, const CollectiveRequest& r) {
+double off_pct(const test::Box& b, const CollectiveRequest& r) {
   const double closed =
       by_algorithm(b.machine, b.routes, b.cost, r.gpus, r.algorithm, r.op, r.bytes, r.policy, r.engine).time_us;
   return 100 * (alone_as_flows_us(b.machine, b.routes, b.cost, r) / closed - 1);
@@ -50,7 +33,7 @@ constexpr auto kAr = CollectiveOp::all_reduce, kAg = CollectiveOp::all_gather, k
 
 TEST_CASE("rings as flows agree with the closed form", "[analytic]") {
   for (const char* machine : {"pcie-2s-host-bounced", "turin-2s-direct", "wrx90-2sw-flat", "wrx90-3sw", "cx8-8"}) {
-    const Box b = box(machine);
+    const test::Box b = test::box(machine);
     for (const int ranks : {2, 4, 8})
       for (const CollectiveOp op : {kAr, kAg, kRs})
         for (double bytes = 1024; bytes <= 4 << 20; bytes *= 4) {
@@ -62,7 +45,7 @@ TEST_CASE("rings as flows agree with the closed form", "[analytic]") {
 
 TEST_CASE("rings over NVLink as flows agree with the closed form", "[analytic]") {
   for (const char* machine : {"h200x2-nvlink", "h200x2-host-bounced"}) {
-    const Box b = box(machine, "h200");
+    const test::Box b = test::box(machine, "h200");
     for (double bytes = 1024; bytes <= 4 << 20; bytes *= 2)
       CHECK(std::abs(off_pct(b, request(kAr, 2, bytes))) <= 1);
   }
@@ -70,7 +53,7 @@ TEST_CASE("rings over NVLink as flows agree with the closed form", "[analytic]")
 
 TEST_CASE("all-to-all as flows agrees with the closed form", "[analytic]") {
   for (const char* machine : {"pcie-2s-host-bounced", "turin-2s-direct"}) {
-    const Box b = box(machine);
+    const test::Box b = test::box(machine);
     for (const int ranks : {2, 4, 8})
       for (double bytes = 4096; bytes <= 4 << 20; bytes *= 4) {
         INFO(machine << " " << ranks << " ranks " << bytes);
@@ -82,7 +65,7 @@ TEST_CASE("all-to-all as flows agrees with the closed form", "[analytic]") {
 }
 
 TEST_CASE("tree, hierarchy, gather, copy-engine ring and custom kernels agree with their closed forms", "[analytic]") {
-  const Box b = box("turin-2s-direct");
+  const test::Box b = test::box("turin-2s-direct");
   for (const Algorithm a : {Algorithm::tree, Algorithm::hierarchical, Algorithm::gather, Algorithm::copy_ring,
                             Algorithm::one_shot, Algorithm::two_shot})
     for (double bytes = 16384; bytes <= 4 << 20; bytes *= 16) {
@@ -92,7 +75,7 @@ TEST_CASE("tree, hierarchy, gather, copy-engine ring and custom kernels agree wi
 }
 
 TEST_CASE("a byte matrix moves as its uniform case when it is uniform, and longer with one heavy pair", "[analytic]") {
-  const Box b = box("turin-2s-direct");
+  const test::Box b = test::box("turin-2s-direct");
   CollectiveRequest uniform = request(kAa, 4, 1 << 20), matrix = uniform;
   matrix.pair_bytes.assign(4, std::vector<double>(4, (1 << 20) / 4.0));
   const double even = alone_as_flows_us(b.machine, b.routes, b.cost, uniform);
@@ -102,7 +85,7 @@ TEST_CASE("a byte matrix moves as its uniform case when it is uniform, and longe
 }
 
 TEST_CASE("rings on their own switches do not feel each other, rings across the uplinks do", "[analytic]") {
-  const Box b = box("wrx90-2sw-flat");
+  const test::Box b = test::box("wrx90-2sw-flat");
   CollectiveRequest one = request(kAr, 4, 4 << 20), two = one;
   two.gpus = {4, 5, 6, 7};
   for (const TogetherResult& r : run_together(b.machine, b.routes, b.cost, {one, two})) {

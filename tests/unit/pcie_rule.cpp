@@ -2,20 +2,12 @@
 #include "network/pcie_rule.hpp"
 
 #include "catch.hpp"
-#include "machine/load.hpp"
+#include "shipped_machines.hpp"
 #include "network/flows.hpp"
-#include "repository.hpp"
 
 using namespace moe;
 
 namespace {
-
-Machine load(const std::string& name) {
-  Diagnostics d;
-  Machine m = load_machine(test::root() + "/topologies/" + name + ".yaml", d);
-  REQUIRE_FALSE(d.has_errors());
-  return m;
-}
 
 double total(const Machine& m, const std::string& flows, bool reads = false) {
   FlowOptions o;
@@ -55,17 +47,17 @@ TEST_CASE("an uplink collapses only on a board that does, and only under writes 
 }
 
 TEST_CASE("both directions at once: the duplex share on every port", "[unit]") {
-  const Machine m = load("wrx90-grpA");
+  const Machine m = test::machine("wrx90-grpA");
   CHECK(total(m, "0>4,4>0") == Approx(2 * 56.3 * 0.971));
   CHECK(total(m, "0>4") == Approx(56.3));
 }
 
 TEST_CASE("four GPUs on one switch, all to all: 4 x 53.8 x 0.971 x h(3)", "[unit]") {
-  CHECK(total(load("wrx90-2sw-flat"), "0-3>0-3") == Approx(4 * 53.8 * 0.971 * 0.6825));
+  CHECK(total(test::machine("wrx90-2sw-flat"), "0-3>0-3") == Approx(4 * 53.8 * 0.971 * 0.6825));
 }
 
 TEST_CASE("the collapsing board: two sources, one uplink, two root ports", "[unit]") {
-  const Machine m = load("asus-bcm");
+  const Machine m = test::machine("asus-bcm");
   CHECK(total(m, "0>4,1>6") == Approx(m.pcie.collapse_GBps));
   CHECK(total(m, "0>4,2>6") == Approx(2 * 38.5));   // two uplinks
   CHECK(total(m, "0>4,1>5") == Approx(38.5));       // one root port
@@ -74,13 +66,13 @@ TEST_CASE("the collapsing board: two sources, one uplink, two root ports", "[uni
 }
 
 TEST_CASE("reads by several GPUs from one Microchip port are slow, by one GPU they are not", "[unit]") {
-  const Machine m = load("turin-16g-cpayne");
+  const Machine m = test::machine("turin-16g-cpayne");
   CHECK(total(m, "0>1", true) == Approx(56.4));
   CHECK(total(m, "0-3>0-3", true) == Approx(4 * 56.4 * 0.971 * m.pcie.read_fan_out));
 }
 
 TEST_CASE("the order of the flows changes nothing", "[unit]") {
-  const Machine m = load("wrx90-3sw");
+  const Machine m = test::machine("wrx90-3sw");
   CHECK(total(m, "0>4,1>6,2>5,7>3,0>2") == Approx(total(m, "0>2,7>3,2>5,1>6,0>4")).epsilon(1e-12));
 }
 

@@ -3,19 +3,12 @@
 
 #include "catch.hpp"
 #include "fit/comm_setups.hpp"
-#include "machine/load.hpp"
+#include "shipped_machines.hpp"
 #include "repository.hpp"
 
 using namespace moe;
 
 namespace {
-
-Machine load(const std::string& name) {
-  Diagnostics d;
-  Machine m = load_machine(test::root() + "/topologies/" + name + ".yaml", d);
-  REQUIRE_FALSE(d.has_errors());
-  return m;
-}
 
 std::vector<CommRow> rows_of(const std::string& folder) {
   if (test::shared().empty()) {
@@ -30,7 +23,7 @@ std::vector<CommRow> rows_of(const std::string& folder) {
 
 /// How the rows of a GPU were measured, as shipped.
 std::vector<CommSetup> setups_of(const std::string& gpu) {
-  return load_setups(test::root() + "/calibration/protocols/collectives-" + gpu + ".yaml", load);
+  return load_setups(test::root() + "/calibration/protocols/collectives-" + gpu + ".yaml", test::machine);
 }
 
 void check(const char* what, const std::vector<CommError>& errors, double median, double p90) {

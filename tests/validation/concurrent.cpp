@@ -5,10 +5,8 @@
 #include <cstdio>
 
 #include "catch.hpp"
-#include "cost/load_profile.hpp"
-#include "machine/load.hpp"
+#include "shipped_machines.hpp"
 #include "network/together.hpp"
-#include "repository.hpp"
 
 using namespace moe;
 
@@ -23,21 +21,7 @@ CollectiveRequest gathered_by_pushes(std::vector<int> gpus, double bytes) {
   return r;
 }
 
-struct Box {
-  Machine machine;
-  Routes routes;
-  CommCost cost;
-};
-
-Box box(const std::string& name) {
-  Diagnostics d;
-  const Machine m = load_machine(test::root() + "/topologies/" + name + ".yaml", d);
-  const CommCost cost = load_profile(test::root() + "/calibration/profiles/rtx-pro-6000.yaml", d).comm;
-  REQUIRE_FALSE(d.has_errors());
-  return {m, Routes(m), cost};
-}
-
-double last_ms(const Box& b, const std::vector<CollectiveRequest>& all) {
+double last_ms(const test::Box& b, const std::vector<CollectiveRequest>& all) {
   double last = 0;
   for (const TogetherResult& r : run_together(b.machine, b.routes, b.cost, all)) last = std::max(last, r.together_us);
   return last * 1e-3;
@@ -50,13 +34,13 @@ CollectiveRequest copy_ring(std::vector<int> gpus) {
 }
 
 /// Two rings of 8: every `stride`-th GPU, and the others.
-double two_rings_ms(const Box& b, int stride) {
+double two_rings_ms(const test::Box& b, int stride) {
   std::vector<int> one, other;
   for (int i = 0; i < 8; ++i) one.push_back(stride * i), other.push_back(stride == 1 ? 8 + i : 2 * i + 1);
   return last_ms(b, {copy_ring(one), copy_ring(other)});
 }
 
-double together_ms(const Box& b, int stride) {
+double together_ms(const test::Box& b, int stride) {
   const auto gpu = [&](int i) { return i * stride; };
   std::vector<int> all;
   for (int i = 0; i < 8; ++i) all.push_back(gpu(i));
@@ -67,7 +51,7 @@ double together_ms(const Box& b, int stride) {
 }  // namespace
 
 TEST_CASE("an all-reduce beside an all-gather: the measured collapse on interleaved GPUs has no rule", "[validation]") {
-  const Box b = box("16ws-8rp");
+  const test::Box b = test::box("16ws-8rp");
   const double adjacent = together_ms(b, 1), interleaved = together_ms(b, 2);
   std::printf("  all-reduce beside all-gather: adjacent %.2f ms (measured 4.60), interleaved %.2f ms (measured 39.84)\n",
               adjacent, interleaved);
@@ -76,7 +60,7 @@ TEST_CASE("an all-reduce beside an all-gather: the measured collapse on interlea
 }
 
 TEST_CASE("two all-reduces at once: interleaved groups are slower than adjacent ones", "[validation]") {
-  const Box b = box("16ws-8rp");
+  const test::Box b = test::box("16ws-8rp");
   const double adjacent = two_rings_ms(b, 1), interleaved = two_rings_ms(b, 2);
   std::printf("  two all-reduces of 8 GPUs, 100.7 MB: GPUs 0-7 and 8-15 %.2f ms, even and odd GPUs %.2f ms: factor %.2f\n",
               adjacent, interleaved, interleaved / adjacent);
@@ -90,7 +74,7 @@ TEST_CASE("a ring of copy-engine transfers alone, in both orders", "[validation]
   };
   const Row rows[] = {{12288, 342.8, 348.7},   {98304, 350.8, 345.9},    {393216, 342.4, 337.3},     {1572864, 342.7, 337.2},
                       {6291456, 404.0, 406.0}, {25165824, 883.7, 876.8}, {100663296, 3282.6, 3295.7}};
-  const Box b = box("16ws-8rp");
+  const test::Box b = test::box("16ws-8rp");
   for (const int stride : {1, 2})
     for (const Row& r : rows) {
       std::vector<int> gpus;

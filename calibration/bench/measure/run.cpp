@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "harness/check.hpp"
 #include "measure/sections.hpp"
+#include "protocol.hpp"
 
 namespace moe::bench {
 
@@ -33,36 +34,7 @@ namespace {
 
 /// What the measurements are of: moe-sim's reader of protocols (docs/measurements.md).
 void write_protocol(const std::string& folder) {
-  std::ofstream file(std::filesystem::path(folder) / "protocol.yaml");
-  file << "# How moe-calibrate took these rows: every call works on weights or caches that no recent call touched\n"
-          "# (rotation over three times the L2); activations of small kernels stay in L2, as in a decode step.\n"
-          "schema: 1\n"
-          "sources: [measured by moe-calibrate run; device.txt and conditions.csv lie beside its files]\n"
-          "hold_out: 4\n"
-          "formats:\n"
-          "  bfloat16: {bytes_per_weight: 2, bytes_per_activation: 2, compute: bf16}\n"
-          "  fp8: {bytes_per_weight: 1, bytes_per_activation: 1, compute: fp8, quantises: true}\n"
-          "  nvfp4: {bytes_per_weight: 0.5625, bytes_per_activation: 0.5625, compute: fp4, quantises: true}\n"
-          "  int4_wo: {bytes_per_weight: 0.5625, bytes_per_activation: 2, compute: bf16}\n"
-          "score:\n"
-          "  gemm: {m: [1, 512], n: [64, 262144], k: [64, 65536]}\n"
-          "  moe: {tokens: [1, 512], tp: [1, 16], ep: [1, 64]}\n"
-          "  gqa: {batch: [1, 512], context: [64, 1000000], group: [1, 32]}\n"
-          "  mla: {batch: [1, 512], context: [64, 1000000]}\n"
-          "  bmm: {tokens: [1, 512]}\n"
-          "  cast: {m: [1, 512], k: [64, 65536]}\n"
-          "  linear: {batch: [1, 512]}\n"
-          "paths:\n"
-          "  - {op: gemm, rows: \"*\", name: \"{path}/{dtype}\", copies: 0}\n"
-          "  - {op: moe, rows: \"*\", name: \"{path}\", copies: 0}\n"
-          "  - {op: gqa, rows: \"*\", copies: 0}\n"
-          "  - {op: mla, rows: \"*\", copies: 0}\n"
-          "  - {op: bmm, rows: \"*\", copies: 0}\n"
-          "  - {op: cast, rows: \"*\", dtype: \"compute_scale/*\", name: \"{engine}/absmax\", copies: 1}\n"
-          "  - {op: cast, rows: \"*\", name: \"{engine}/cast_fp8\", copies: 1}\n"
-          "  - {op: small, rows: \"*\", copies: 1}\n"
-          "  - {op: linear, rows: \"*/causal_conv1d_update\", name: \"{engine}/conv1d_update\", copies: 0}\n"
-          "  - {op: linear, rows: \"*\", name: \"{engine}/gdn_recurrent\", copies: 0}\n";
+  std::ofstream(std::filesystem::path(folder) / "protocol.yaml") << kProtocol;
 }
 
 int run(const RunOptions& options) {
