@@ -124,6 +124,14 @@ double Writer::prefetch_gain_us(Chain& c, const Item& item) {
   return std::min(saved, std::max(0.0, item.cost.time_us - item.cost.launch_us - item.cost.compute_us));
 }
 
+/// Idle time before a node of a graph that the kernel's own time does not hold.
+double Writer::graph_gap_us(const Item& item) const {
+  const Launch& l = case_.stack.launch;
+  if (l.mode == GraphMode::eager) return 0;
+  const bool whole_kernel = !item.path.empty() && !item.part;
+  return (item.timed_alone ? l.node_gap_us : 0) + (whole_kernel ? l.cold_kernel_us : 0);
+}
+
 void Writer::kernel(int rank, int micro, const Item& item, int layer, double time_us) {
   Chain& c = chain(rank, micro);
   double us = time_us >= 0 ? time_us : item.cost.time_us;
@@ -137,8 +145,7 @@ void Writer::kernel(int rank, int micro, const Item& item, int layer, double tim
   }
   if (item.aux_stream) c.aux_memory_us += item.cost.memory_us / faster(item.category);
   const Stream stream = item.aux_stream ? kAux : kMain;
-  const double gap_us = case_.stack.launch.node_gap_us;
-  if (item.timed_alone && gap_us > 0 && case_.stack.launch.mode != GraphMode::eager) {
+  if (const double gap_us = graph_gap_us(item); gap_us > 0) {
     Item gap;
     gap.name = "graph gap";
     gap.category = Category::host;

@@ -83,6 +83,7 @@ class Writer {
   OpId append(int rank, int micro, Stream stream, const Item& item, double us, int layer);
   void record(OpId op, int rank, Stream stream, const Item& item, int layer);
   double prefetch_gain_us(Chain& chain, const Item& item);
+  double graph_gap_us(const Item& item) const;
   const Communicator& communicator_of(const std::vector<int>& gpus);
   const CollectiveCost& cost_of(const Communicator& comm, const Item& item);
   /// The stack's policy with the one-shot constants for this many ranks (the nearest measured count from below).

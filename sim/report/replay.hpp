@@ -22,6 +22,7 @@ struct ReplayedKernel {
 struct ReplayedStep {
   std::string name, model, checkpoint, plan;
   int layers = 0, ranks = 1, sequences = 0;
+  bool first_rank_alone = false;  ///< executed and compared: what rank 0 computes, without its collectives
   double context = 0;
   std::string problem;     ///< why there is no comparison; the numbers below are then 0
   double simulated_us = 0, low_us = 0, high_us = 0;  ///< low, high: 90 % interval of the simulation
@@ -39,8 +40,10 @@ struct ErrorSummary {
   double median_pct = 0, worst_pct = 0;  ///< of |error|; worst keeps its sign
   std::string worst;                     ///< program or kernel
 };
-/// Of the steps that have a comparison; `ranks` 0: all.
+/// Of the whole steps that have a comparison; `ranks` 0: all.
 ErrorSummary step_errors(const std::vector<ReplayedStep>& steps, int ranks);
+/// Of the first ranks that were executed alone.
+ErrorSummary first_rank_errors(const std::vector<ReplayedStep>& steps);
 
 /// Tables for people.
 std::string replay_text(const std::vector<ReplayedStep>& steps);

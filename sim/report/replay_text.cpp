@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/statistics.hpp"
 #include "program/program.hpp"
 #include "report/replay.hpp"
 
@@ -20,8 +21,7 @@ struct Total {
   double median() const {
     std::vector<double> v = errors;
     for (double& e : v) e = std::abs(e);
-    std::sort(v.begin(), v.end());
-    return v.empty() ? 0 : v[v.size() / 2];
+    return moe::median(v);
   }
 };
 
@@ -63,12 +63,15 @@ double percent(double simulated, double measured) { return measured > 0 ? 100 * 
 
 std::string errors_line(const std::vector<ReplayedStep>& steps) {
   std::string text;
-  for (const auto& [ranks, what] : {std::pair{0, "all"}, {1, "1 GPU"}, {2, "2 GPUs"}}) {
-    const ErrorSummary e = step_errors(steps, ranks);
+  const auto line = [&](const char* what, const ErrorSummary& e) {
     if (e.count > 0)
-      text += fmt::format("step error  {:<7} {:>3} programs  median {:.1f} %  worst {:+.1f} % ({})\n", what, e.count,
+      text += fmt::format("step error  {:<23} {:>3} programs  median {:.1f} %  worst {:+.1f} % ({})\n", what, e.count,
                           e.median_pct, e.worst_pct, e.worst);
-  }
+  };
+  line("all", step_errors(steps, 0));
+  line("1 GPU", step_errors(steps, 1));
+  line("2 GPUs", step_errors(steps, 2));
+  line("rank 0 alone, computing", first_rank_errors(steps));
   return text;
 }
 
@@ -80,7 +83,7 @@ std::string replay_text(const std::vector<ReplayedStep>& steps) {
     if (!s.problem.empty()) text += fmt::format("{:<40} {:>6}  {}\n", s.name, s.layers, s.problem);
     else text += fmt::format("{:<40} {:>6} {:>9.3f} ms {:>9.3f} ms {:>+6.1f} %  {}\n", s.name, s.layers, s.simulated_us * 1e-3,
                              s.measured_us * 1e-3, s.error_pct(),
-                             s.measured_us < s.low_us || s.measured_us > s.high_us ? "outside" : "inside");
+                             s.first_rank_alone ? "rank 0, no collectives" : s.measured_us < s.low_us || s.measured_us > s.high_us ? "outside" : "inside");
   }
   const auto table = [&](const char* title, const std::vector<Total>& totals) {
     text += fmt::format("\n{:<40} {:>12} {:>12} {:>12} {:>8} {:>14}\n", title, "simulated", "alone", "in the step", "error", "median error");
@@ -99,7 +102,7 @@ std::string replay_markdown(const std::vector<ReplayedStep>& steps, const std::s
   text += "| model | plan | layers | batch | context | simulated ms | measured ms | error | |\n|---|---|---:|---:|---:|---:|---:|---:|---|\n";
   for (const ReplayedStep& s : steps)
     if (s.problem.empty())
-      text += fmt::format("| {} {} | {} | {} | {} | {:.0f} | {:.3f} | {:.3f} | {:+.1f} % | {} |\n", s.model, s.checkpoint, s.plan, s.layers,
+      text += fmt::format("| {} {} | {}{} | {} | {} | {:.0f} | {:.3f} | {:.3f} | {:+.1f} % | {} |\n", s.model, s.checkpoint, s.plan, s.first_rank_alone ? ", rank 0" : "", s.layers,
                           s.sequences, s.context, s.simulated_us * 1e-3, s.measured_us * 1e-3, s.error_pct(),
                           std::abs(s.error_pct()) > 10 ? "**miss**" : "");
     else text += fmt::format("| {} {} | {} | {} | {} | {:.0f} | | | | {} |\n", s.model, s.checkpoint, s.plan, s.layers, s.sequences, s.context, s.problem);
@@ -120,10 +123,12 @@ Json replay_json(const std::vector<ReplayedStep>& steps) {
     const ErrorSummary e = step_errors(steps, ranks);
     out["step_error"][key] = {{"programs", e.count}, {"median_pct", e.median_pct}, {"worst_pct", e.worst_pct}, {"worst", e.worst}};
   }
+  const ErrorSummary first = first_rank_errors(steps);
+  out["step_error"]["first_rank"] = {{"programs", first.count}, {"median_pct", first.median_pct}, {"worst_pct", first.worst_pct}, {"worst", first.worst}};
   out["programs"] = Json::array();
   for (const ReplayedStep& s : steps) {
     Json row = {{"name", s.name}, {"model", s.model}, {"checkpoint", s.checkpoint}, {"plan", s.plan}, {"layers", s.layers},
-                {"ranks", s.ranks}, {"sequences", s.sequences}, {"context", s.context}};
+                {"ranks", s.ranks}, {"first_rank_alone", s.first_rank_alone}, {"sequences", s.sequences}, {"context", s.context}};
     if (!s.problem.empty()) row["problem"] = s.problem;
     else row.update(Json{{"simulated_us", s.simulated_us}, {"interval90_us", {s.low_us, s.high_us}}, {"measured_us", s.measured_us}, {"error_pct", s.error_pct()}});
     row["kernels"] = Json::array();

@@ -54,6 +54,8 @@ void bind_launch(Fields& f, Launch& l) {
     time("host_per_step", l.host_per_step_us, "gap between two graph replays");
     time("host_per_draft", l.host_per_draft_us, "speculation: rejection and preparation between verify and draft, once per step");
     time("node_gap", l.node_gap_us, "idle per graph node, added only to ops that were timed alone");
+    time("cold_kernel", l.cold_kernel_us,
+         "per kernel: what it takes longer in a step than repeated by itself, since other weights went through the L2 in between");
     time("host_per_layer", l.host_per_layer_us, "eager: host time to launch one layer");
     time("host_per_eager_attention", l.host_per_eager_attention_us,
          "piecewise: host time per layer to launch eager attention");
@@ -61,7 +63,7 @@ void bind_launch(Fields& f, Launch& l) {
       g.error("host_per_layer", "`graph: eager` needs `host_per_layer`");
     if (l.mode == GraphMode::eager) {
       if (!l.capture_sizes.empty()) g.inert("capture_sizes", "graph", "eager");
-      for (const char* key : {"host_per_step", "node_gap"}) g.inert(key, "graph", "eager");
+      for (const char* key : {"host_per_step", "node_gap", "cold_kernel"}) g.inert(key, "graph", "eager");
     }
     if (l.mode != GraphMode::piecewise)
       g.inert("host_per_eager_attention", "graph", l.mode == GraphMode::full ? "full" : "eager");

@@ -23,6 +23,7 @@ struct Launch {
   double host_per_step_us = 0;        ///< gap between two steps that the GPU sees in graph mode
   double host_per_draft_us = 0;       ///< speculation: host and preparation kernels between a step and its drafts
   double node_gap_us = 0;             ///< idle per graph node, for ops that were timed alone
+  double cold_kernel_us = 0;          ///< per kernel: its code and small data left the L2 since the layer before
   double host_per_layer_us = 0;       ///< eager: host time to launch one layer, whatever the batch
   double host_per_eager_attention_us = 0;  ///< piecewise: host time per layer to launch eager attention
 };

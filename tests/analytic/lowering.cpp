@@ -177,6 +177,20 @@ TEST_CASE("idle between graph nodes is added only to ops that were timed without
   CHECK(s.count("graph gap") == alone);
 }
 
+TEST_CASE("what a kernel takes longer in a step than alone is added to every kernel once", "[analytic]") {
+  const Step warm = lowered({{"stack.launch.node_gap", "0 us"}}),
+             cold = lowered({{"stack.launch.node_gap", "0 us"}, {"stack.launch.cold_kernel", "2 us"}});
+  CHECK(warm.count("graph gap") == 0);
+  const Profile& p = *cold.c.profile;
+  std::size_t kernels = 0;  // experts count once, not by stage; collectives are no kernels of the profile
+  for (const PathUse& use : cold.l.paths)
+    if (p.dense_gemm.count(use.path) + p.moe.count(use.path) + p.attention.count(use.path) + p.elementwise.count(use.path) > 0)
+      kernels += static_cast<std::size_t>(use.calls);
+  CHECK(cold.count("graph gap") == kernels);
+  // One stream: nothing hides it.
+  CHECK(to_us(cold.makespan()) - to_us(warm.makespan()) == Approx(2.0 * static_cast<double>(kernels)));
+}
+
 TEST_CASE("without graphs the host launches layer after layer, and a step is never faster than that",
           "[analytic]") {
   const Step eager = lowered({{"stack", "sglang-2026-01-eager"}}),

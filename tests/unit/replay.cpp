@@ -107,6 +107,21 @@ TEST_CASE("a replay is compared with the program as it is lowered now", "[unit]"
   CHECK(step_errors(steps, 0).count == 0);
 }
 
+TEST_CASE("the first rank alone is compared without its collectives", "[unit]") {
+  const Case c = mixtral({{"batch.sequences", "8"}});
+  nlohmann::ordered_json results = results_of(c, 1);
+  const ReplayedStep whole = compare_replay(results, "r.json", {}).at(0);
+  results["results"][0]["first_rank_alone"] = true;
+  const std::vector<ReplayedStep> steps = compare_replay(results, "r.json", {});
+  double reduced_us = 0, kernels_us = 0;
+  for (const ReplayedKernel& k : whole.kernels) (k.category.starts_with("all_") ? reduced_us : kernels_us) += k.simulated_us;  // all_reduce, all_gather
+  CHECK(reduced_us > 0);
+  CHECK(steps[0].simulated_us == Approx(kernels_us));
+  CHECK(step_errors(steps, 0).count == 0);         // it is no step
+  CHECK(first_rank_errors(steps).count == 1);
+  CHECK(replay_text(steps).find("rank 0 alone") != std::string::npos);
+}
+
 TEST_CASE("what is no replay result, or cannot be replayed, is said", "[unit]") {
   CHECK_THROWS_AS(compare_replay({{"kind", "x"}, {"schema", 1}}, "r.json", {}), InputError);
   CHECK_THROWS_AS(compare_replay({{"kind", "moe-calibrate replay"}, {"schema", 1}}, "r.json", {}), InputError);

@@ -77,7 +77,7 @@ void launch_expert_stage(int stage, cudaStream_t stream, Format format, const Ex
   const Workspace w = layout(format, s, workspace);
   const bool fp8 = format == Format::fp8;
   const int rows = s.tokens * s.topk, tile = tile_rows_for(s.tokens, s.topk, s.experts);
-  GroupedGemm g{2 * s.intermediate, s.hidden, tile, max_tiles(s.tokens, s.topk, s.local_experts, tile),
+  GroupedGemm g{2 * s.intermediate, s.hidden, tile, max_tiles(s.tokens, s.topk, s.local_experts, tile), s.tokens,
                 w.rows.count + 1, w.rows, w.rows.token_of};
   switch (stage) {
     case 0: return launch_topk(stream, logits, s.tokens, s.experts, s.topk, w.ids, w.shares);

@@ -6,8 +6,8 @@
 //   bf16  unit (n / 8, k / 32): lane's w[8 u + g][32 b + 8q ..]
 //   fp8   unit (n / 8, k / 64): lane's w[8 u + g][64 b + 16q ..]
 //   int4  unit (n / 32, k / 32): word j of a lane: w[32 u + 8j + g][32 b + 8q ..], nibble i holds k 2i, nibble 4+i k 2i+1;
-//         all units of 32 columns, then their scales: 64 bytes per unit, lane q's columns 8j + 2q, 8j + 2q + 1
-// Every lane reads only what it copied itself (int4 scales: what lanes 0 to 7 of its warp copied).
+//         all units of 32 columns, then their scales: 128 bytes per two units, columns 8j + g of both side by side
+// bf16 and fp8 go through shared memory; every lane reads only what it copied itself. int4: w4a16.cuh.
 #pragma once
 #include "kernels/device.cuh"
 
@@ -18,10 +18,8 @@ constexpr int kWarpColumns = 32, kStageK = 64, kUnit = 512, kScaleUnit = 64;
 template <Format F>
 struct Stage {
   static constexpr int kActivationBytes = F == Format::fp8 ? 1 : 2;
-  static constexpr int kPieces = F == Format::fp8 ? 1 : 2;  ///< 16-byte pieces of one lane along 64 k
-  static constexpr int kWeightUnits = F == Format::bf16 ? 8 : F == Format::fp8 ? 4 : 2;
-  static constexpr int kScaleBytes = F == Format::int4 ? 2 * kScaleUnit : 0;
-  static constexpr int kWeightBytes = kWeightUnits * kUnit + kScaleBytes;  ///< of one warp
+  static constexpr int kPieces = F == Format::fp8 ? 1 : 2;     ///< 16-byte pieces of one lane along 64 k
+  static constexpr int kWeightBytes = 4 * kPieces * kUnit;     ///< of one warp
   static constexpr int kRowBytes16 = 2 * kPieces * kUnit;                  ///< activations of 16 rows
 };
 
@@ -35,20 +33,13 @@ __host__ __device__ constexpr std::size_t column_bytes(int k) {
 /// Weights of k block `block` (64) of the 32 columns at `columns`.
 template <Format F>
 __device__ inline void copy_weights(std::uint32_t to, const char* columns, int k, int block, int lane) {
-  if constexpr (F == Format::int4) {
+  constexpr int kPieces = Stage<F>::kPieces;
+  const long tile = static_cast<long>(k / kStageK) * kPieces * kUnit;  // 8 columns
 #pragma unroll
-    for (int u = 0; u < 2; ++u) copy16(to + u * kUnit + lane * 16, columns + static_cast<long>(2 * block + u) * kUnit + lane * 16);
-    if (lane < 8)
-      copy16(to + 2 * kUnit + lane * 16, columns + static_cast<long>(k / 32) * kUnit + static_cast<long>(block) * 2 * kScaleUnit + lane * 16);
-  } else {
-    constexpr int kPieces = Stage<F>::kPieces;
-    const long tile = static_cast<long>(k / kStageK) * kPieces * kUnit;  // 8 columns
+  for (int j = 0; j < 4; ++j)
 #pragma unroll
-    for (int j = 0; j < 4; ++j)
-#pragma unroll
-      for (int u = 0; u < kPieces; ++u)
-        copy16(to + (j * kPieces + u) * kUnit + lane * 16, columns + j * tile + static_cast<long>(block * kPieces + u) * kUnit + lane * 16);
-  }
+    for (int u = 0; u < kPieces; ++u)
+      copy16(to + (j * kPieces + u) * kUnit + lane * 16, columns + j * tile + static_cast<long>(block * kPieces + u) * kUnit + lane * 16);
 }
 
 /// acc[m][j]: rows 16m.., columns 8j.. += one stage. rows: fragments of the activations, kRowBytes16 per 16 rows.
@@ -64,51 +55,17 @@ __device__ inline void multiply(float (&acc)[MT][4][4], std::uint32_t rows, std:
       low[m] = shared_load16(at);
       high[m] = shared_load16(at + kPieces * kUnit);
     }
-    if constexpr (F == Format::int4) {
-      // Values enter as 128 + nibble (exact in bf16); a first product with -136 starts every sum at -136 x rows.
-      constexpr std::uint32_t kMinus136 = 0xc308c308u, k128 = 0x43004300u, kNibbles = 0x000f000fu;
-      float start[MT][4] = {};
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const uint4 w = shared_load16(weights + (j * kPieces + u) * kUnit + lane * 16);
 #pragma unroll
       for (int m = 0; m < MT; ++m) {
-        mma_bf16(start[m], low[m].x, high[m].x, low[m].y, high[m].y, kMinus136, kMinus136);
-        mma_bf16(start[m], low[m].z, high[m].z, low[m].w, high[m].w, kMinus136, kMinus136);
-      }
-      const uint4 w = shared_load16(weights + u * kUnit + lane * 16);
-      const uint4 s = shared_load16(weights + 2 * kUnit + u * kScaleUnit + lane % 4 * 16);
-      const std::uint32_t words[4] = {w.x, w.y, w.z, w.w}, scales[4] = {s.x, s.y, s.z, s.w};
-#pragma unroll
-      for (int m = 0; m < MT; ++m) {  // four independent chains at a time
-        float c[4][4];
-#pragma unroll
-        for (int j = 0; j < 4; ++j)
-          mma_bf16_from(c[j], start[m], low[m].x, high[m].x, low[m].y, high[m].y, (words[j] & kNibbles) | k128,
-                        ((words[j] >> 4) & kNibbles) | k128);
-#pragma unroll
-        for (int j = 0; j < 4; ++j)
-          mma_bf16(c[j], low[m].z, high[m].z, low[m].w, high[m].w, ((words[j] >> 8) & kNibbles) | k128,
-                   ((words[j] >> 12) & kNibbles) | k128);
-#pragma unroll
-        for (int j = 0; j < 4; ++j) {
-          const float even = __uint_as_float(scales[j] << 16), odd = __uint_as_float(scales[j] & 0xffff0000u);
-          acc[m][j][0] += even * c[j][0];
-          acc[m][j][1] += odd * c[j][1];
-          acc[m][j][2] += even * c[j][2];
-          acc[m][j][3] += odd * c[j][3];
-        }
-      }
-    } else {
-#pragma unroll
-      for (int j = 0; j < 4; ++j) {
-        const uint4 w = shared_load16(weights + (j * kPieces + u) * kUnit + lane * 16);
-#pragma unroll
-        for (int m = 0; m < MT; ++m) {
-          if constexpr (F == Format::bf16) {
-            mma_bf16(acc[m][j], low[m].x, high[m].x, low[m].y, high[m].y, w.x, w.y);
-            mma_bf16(acc[m][j], low[m].z, high[m].z, low[m].w, high[m].w, w.z, w.w);
-          } else {
-            mma_e4m3(acc[m][j], low[m].x, high[m].x, low[m].y, high[m].y, w.x, w.y);
-            mma_e4m3(acc[m][j], low[m].z, high[m].z, low[m].w, high[m].w, w.z, w.w);
-          }
+        if constexpr (F == Format::bf16) {
+          mma_bf16(acc[m][j], low[m].x, high[m].x, low[m].y, high[m].y, w.x, w.y);
+          mma_bf16(acc[m][j], low[m].z, high[m].z, low[m].w, high[m].w, w.z, w.w);
+        } else {
+          mma_e4m3(acc[m][j], low[m].x, high[m].x, low[m].y, high[m].y, w.x, w.y);
+          mma_e4m3(acc[m][j], low[m].z, high[m].z, low[m].w, high[m].w, w.z, w.w);
         }
       }
     }

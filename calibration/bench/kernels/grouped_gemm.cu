@@ -6,6 +6,7 @@
 #include "harness/check.hpp"
 #include "kernels/fragments.cuh"
 #include "kernels/grouped_gemm.hpp"
+#include "kernels/grouped_w4a16.hpp"
 
 namespace moe::bench {
 namespace {
@@ -260,7 +261,7 @@ void launch_grouped_gemm(cudaStream_t stream, Format format, const GroupedGemm& 
                     static_cast<const char*>(w), packed_bytes(format, g.n, g.k), w_scale, y};
   if (format == Format::bf16) launch_rows<Format::bf16>(stream, g, a);
   else if (format == Format::fp8) launch_rows<Format::fp8>(stream, g, a);
-  else launch_rows<Format::int4>(stream, g, a);
+  else launch_grouped_w4a16(stream, g, static_cast<const bf16*>(x), w, y);
 }
 
 }  // namespace moe::bench

@@ -8,6 +8,7 @@ struct GroupedGemm {
   int n = 0, k = 0;             ///< multiples of 64
   int tile_rows = 16;           ///< 16, 32 or 64: of the tiles in `rows`
   int max_tiles = 0;
+  int most_rows = 1 << 30;      ///< no expert has more: the number of tokens
   const int* tile_count = nullptr;
   SortedRows rows{};
   const int* gather = nullptr;  ///< row of x for a sorted row; null: the sorted row itself

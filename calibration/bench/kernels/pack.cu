@@ -35,10 +35,9 @@ __global__ void pack_int4(const std::uint8_t* __restrict__ values, const bf16* _
       for (int p = 0; p < 4; ++p) words[j] |= static_cast<std::uint32_t>(v[2 * p]) << (4 * p) | static_cast<std::uint32_t>(v[2 * p + 1]) << (4 * (4 + p));
     }
     *reinterpret_cast<uint4*>(base + block * kUnit + lane * 16) = {words[0], words[1], words[2], words[3]};
-    if (g != 0) continue;
-    bf16* s = reinterpret_cast<bf16*>(base + static_cast<long>(k / 32) * kUnit + block * kScaleUnit + q * 16);
-    for (int j = 0; j < 4; ++j)
-      for (int odd = 0; odd < 2; ++odd) s[2 * j + odd] = scales[(group * 32 + 8 * j + 2 * q + odd) * (k / 32) + block];
+    // Scales of 64 k: what the lanes of one g want lies together.
+    bf16* s = reinterpret_cast<bf16*>(base + static_cast<long>(k / 32) * kUnit + block / 2 * (2 * kScaleUnit) + g * 16) + block % 2 * 4;
+    s[q] = scales[(group * 32 + 8 * q + g) * (k / 32) + block];
   }
 }
 

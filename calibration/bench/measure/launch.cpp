@@ -8,9 +8,13 @@ namespace moe::bench {
 
 namespace {
 
-/// Unlike kernels in turn against each of them repeated: what changing the kernel costs, per launch. Small ones, whose
-/// own time is short against it. swept: before each turn the L2 is read over, as the weights of a layer do it.
-Timing time_switch(cudaStream_t stream, bool swept) {
+constexpr std::size_t kNear = 512ull << 20, kFar = 24ull << 30;  // bytes
+
+/// Small kernels of a decode step: their own time is short against what changing them costs.
+/// mode `switch`: unlike ones in turn against each of them repeated. `after_read`: each after a kernel that reads three times
+/// the L2, as the weights of a layer are read, against both repeated by themselves; `read_room` is what is read, piece by
+/// piece: once it is large, pages do not come round again soon either.
+Timing time_switch(cudaStream_t stream, std::size_t read_room) {
   const Buffer x{8 << 20, Fill::normal_bf16}, y{8 << 20, Fill::normal_bf16}, w{1 << 20, Fill::normal_bf16};
   const Buffer table{1 << 20, Fill::scale_f32}, state{1 << 20, Fill::zero}, ids{1 << 20, Fill::zero};
   const bf16* in = x.as<bf16>();
@@ -28,17 +32,24 @@ Timing time_switch(cudaStream_t stream, bool swept) {
       [&](cudaStream_t s) { launch_add(s, in, in, out, kWide); }};
   TimingOptions options;
   options.most_replays = 200;
-  const std::size_t sweep = swept ? 3 * static_cast<std::size_t>(device_facts().l2_bytes) / 16 * 16 : 16;
-  const Buffer swept_over{sweep, Fill::zero};
-  const auto turn = [&](cudaStream_t s, const auto& kernel_of) {
-    if (swept) launch_read(s, swept_over.as(), sweep, state.as<unsigned>());
-    for (std::size_t k = 0; k < kernels.size(); ++k) kernels[kernel_of(k)](s);
-  };
-  const double count = static_cast<double>(kernels.size());
-  Timing mixed = time_graph(stream, 40, 1, [&](cudaStream_t s, int) { turn(s, [](std::size_t k) { return k; }); }, options);
-  for (std::size_t one = 0; one < kernels.size(); ++one)
-    mixed.us -= time_graph(stream, 40, 1, [&](cudaStream_t s, int) { turn(s, [&](std::size_t) { return one; }); }, options).us / count;
-  mixed.us /= swept ? count - 1 : count;  // after a sweep the first kernel of a turn is cold in both
+  using Launch = std::function<void(cudaStream_t, int)>;
+  const auto time_us = [&](int calls, const Launch& launch) { return time_graph(stream, calls, calls, launch, options); };
+  const auto count = static_cast<int>(kernels.size());
+  double alone_us = 0;
+  for (const auto& k : kernels) alone_us += time_us(320, [&](cudaStream_t s, int) { k(s); }).us / count;
+  if (read_room == 0) {
+    Timing mixed = time_us(320, [&](cudaStream_t s, int i) { kernels[static_cast<std::size_t>(i % count)](s); });
+    mixed.us -= alone_us;
+    return mixed;
+  }
+  const std::size_t piece = 3 * static_cast<std::size_t>(device_facts().l2_bytes) / 4096 * 4096, pieces = read_room / piece;
+  const Buffer room{read_room, Fill::zero};
+  const auto read = [&](cudaStream_t s, int i) { launch_read(s, room.as<char>() + static_cast<std::size_t>(i) % pieces * piece, piece, state.as<unsigned>()); };
+  Timing mixed = time_us(96, [&](cudaStream_t s, int i) {
+    read(s, i);
+    kernels[static_cast<std::size_t>(i % count)](s);
+  });
+  mixed.us -= time_us(96, read).us + alone_us;
   return mixed;
 }
 
@@ -52,10 +63,12 @@ void measure_launch(Session& session) {
   };
   // One round trip of a single launch, and long rows of them: the difference is what one more costs.
   const std::vector<Point> points{{"graph", 1}, {"graph", 10}, {"graph", 100}, {"graph", 1000},
-                                  {"stream", 1}, {"stream", 10}, {"stream", 100}, {"stream", 1000}, {"switch", 320}, {"switch_cold", 320}};
-  const auto key = [](const Point& p) { return Key{p.mode[1] == 'w' ? "suite-1/unlike" : "suite-1/empty", p.mode, text(p.launches)}; };
+                                  {"stream", 1}, {"stream", 10}, {"stream", 100}, {"stream", 1000}, {"switch", 320}, {"after_read", 96}, {"after_far_read", 96}};
+  const auto key = [](const Point& p) { return Key{p.mode[0] != 'g' && p.mode[1] != 't' ? "suite-1/unlike" : "suite-1/empty", p.mode, text(p.launches)}; };
   measure_points(session, "launch", results, points, key, [&](const Point& p) {
-    if (p.mode[1] == 'w') return time_switch(session.stream(), std::string(p.mode) == "switch_cold");
+    const std::string mode = p.mode;
+    if (mode == "switch") return time_switch(session.stream(), 0);
+    if (mode.starts_with("after")) return time_switch(session.stream(), mode == "after_read" ? kNear : kFar);
     const Call call = [](cudaStream_t s, int) { launch_empty(s); };
     TimingOptions options;
     options.most_replays = 200;

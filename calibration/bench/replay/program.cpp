@@ -77,4 +77,11 @@ ReplayProgram load_program(const std::string& file) {
   }
 }
 
+ReplayProgram first_rank_of(ReplayProgram program) {
+  if (program.ranks == 1) return program;
+  std::erase_if(program.ops, [](const ReplayOp& op) { return op.rank != 0 || !op.group.empty(); });
+  program.first_rank_alone = true;
+  return program;
+}
+
 }  // namespace moe::bench

@@ -27,11 +27,15 @@ struct ReplayProgram {
   std::string origin;               ///< JSON of the experiment's file and overrides, handed on to the results
   std::string model, checkpoint, stack;
   int layers = 0, ranks = 1;
+  bool first_rank_alone = false;    ///< only the kernels of rank 0 are left
   double simulated_step_us = 0;
   std::vector<ReplayOp> ops;
 };
 
 /// Throws BenchError that names the file and what is wrong with it.
 ReplayProgram load_program(const std::string& file);
+
+/// What rank 0 computes, without its collectives: a program of several GPUs as far as one GPU can execute it.
+ReplayProgram first_rank_of(ReplayProgram program);
 
 }  // namespace moe::bench

@@ -17,7 +17,7 @@ struct ReplayArguments {
   std::vector<std::string> programs;
   std::string out;
   PlayOptions play;
-  bool no_attribution = false, resume = false, check = false;
+  bool no_attribution = false, resume = false, check = false, first_rank = false;
 };
 
 /// One program; true: it has a result, or needs none.
@@ -30,7 +30,7 @@ bool replay_one(const ReplayProgram& p, const ReplayArguments& a, ReplayResults&
       results.add(p, played);
       const double s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       fmt::print("{:<44} {} GPU{}  step {:9.1f} us ({:.1f} to {:.1f}), sustained {:9.1f} us {}  simulated {:9.1f} us {:+6.1f} %  weights {:.1f} GB, cache {:.1f} GB  {:.1f} s\n",
-                 p.name, p.ranks, p.ranks > 1 ? "s" : " ", played.median_us, played.low_us, played.high_us, played.sustained_us,
+                 p.name, p.first_rank_alone ? 1 : p.ranks, p.ranks > 1 && !p.first_rank_alone ? "s" : " ", played.median_us, played.low_us, played.high_us, played.sustained_us,
                  played.throttle, p.simulated_step_us,
                  100 * (p.simulated_step_us / played.median_us - 1), played.weight_bytes * 1e-9, played.cache_bytes * 1e-9, s);
       std::fflush(stdout);
@@ -62,7 +62,7 @@ int check_only(const std::vector<ReplayProgram>& programs) {
 
 int replay(const ReplayArguments& a) {
   std::vector<ReplayProgram> programs;
-  for (const std::string& file : a.programs) programs.push_back(load_program(file));
+  for (const std::string& file : a.programs) programs.push_back(a.first_rank ? first_rank_of(load_program(file)) : load_program(file));
   if (a.check) return check_only(programs);
   ReplayResults results(a.out, a.resume);
   int without = 0;
@@ -83,6 +83,7 @@ void add_replay(CLI::App& app, int& code) {
   command->add_option("--replays", a->play.replays, "Replays of the whole step")->check(CLI::Range(3, 10000))->capture_default_str();
   command->add_flag("--no-attribution", a->no_attribution, "Only whole steps");
   command->add_flag("--in-step", a->play.in_step, "Also the step without each kernel: several times as long");
+  command->add_flag("--first-rank", a->first_rank, "Programs of several GPUs: what rank 0 computes, without its collectives, on one GPU");
   command->add_flag("--resume", a->resume, "Keep the results that the folder has and go on");
   command->add_flag("--check", a->check, "Only say which ops have no kernel; needs no GPU");
   command->callback([a, &code] {

@@ -21,7 +21,8 @@ namespace {
 
 Json head_of(const ReplayProgram& p) {
   return {{"name", p.name},       {"hash", p.hash},     {"experiment", Json::parse(p.origin)}, {"model", p.model},
-          {"checkpoint", p.checkpoint}, {"stack", p.stack}, {"layers", p.layers},               {"ranks", p.ranks}};
+          {"checkpoint", p.checkpoint}, {"stack", p.stack}, {"layers", p.layers},               {"ranks", p.ranks},
+          {"first_rank_alone", p.first_rank_alone}};
 }
 
 double rounded(double us) { return static_cast<double>(static_cast<long long>(us * 1e3 + (us < 0 ? -0.5 : 0.5))) * 1e-3; }
@@ -47,7 +48,9 @@ ReplayResults::~ReplayResults() { delete document_; }
 
 bool ReplayResults::has(const ReplayProgram& program) const {
   for (const Json& r : document_->json["results"])
-    if (r.at("name") == program.name && r.at("hash") == program.hash && r.contains("step_us")) return true;
+    if (r.at("name") == program.name && r.at("hash") == program.hash && r.contains("step_us") &&
+        r.value("first_rank_alone", false) == program.first_rank_alone)
+      return true;
   return false;
 }
 

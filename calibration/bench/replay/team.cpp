@@ -37,12 +37,12 @@ Collective collective_of(const std::string& op_class) {
 
 }  // namespace
 
-Team::Team(const ReplayProgram& program) : gpus_(program.ranks) {
-  for (int r = 0; r < program.ranks; ++r) {
+Team::Team(const ReplayProgram& program) : gpus_(program.first_rank_alone ? 1 : program.ranks) {
+  for (int r = 0; r < gpus_.size(); ++r) {
     const OnDevice here(r);
     ranks_.push_back(std::make_unique<Rank>(program, r));
   }
-  if (program.ranks == 1) return;
+  if (gpus_.size() == 1) return;
   std::vector<int> all;
   for (int r = 0; r < program.ranks; ++r) all.push_back(r);
   collectives_ = std::make_unique<Collectives>(gpus_, all);
