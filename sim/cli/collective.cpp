@@ -7,6 +7,7 @@
 #include "cost/load_profile.hpp"
 #include "experiment/files.hpp"
 #include "machine/load.hpp"
+#include "network/closed_form.hpp"
 #include "network/flows.hpp"
 #include "network/together.hpp"
 #include "report/collective.hpp"
@@ -128,7 +129,7 @@ CollectiveLine line_of(const Machine& machine, const Routes& routes, const CommC
                        const std::vector<CollectiveRequest>& others, bool as_flows) {
   CollectiveLine line;
   line.bytes = r.bytes;
-  line.cost = by_algorithm(machine, routes, cost, r.gpus, r.algorithm, r.op, r.bytes, r.policy, r.engine);
+  line.cost = closed_form(machine, routes, cost, r);
   if (as_flows) line.flows_us = alone_as_flows_us(machine, routes, cost, r);
   if (others.empty()) return line;
   std::vector<CollectiveRequest> all{r};

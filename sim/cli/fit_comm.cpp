@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #include "base/hash.hpp"
 #include "cli/fit_commands.hpp"
@@ -27,6 +28,24 @@ CommCost comm_of_base(const std::string& file) {
 std::string hash_of(const std::string& file) {
   std::ifstream in(file, std::ios::binary);
   return hex64(fnv1a(std::string{std::istreambuf_iterator<char>(in), {}}));
+}
+
+/// One machine for all rows of NCCL, which are of several paths: which, and what to write instead.
+void warn_mixed_paths(const std::vector<CommRow>& rows, const std::vector<CommSetup>& setups, const std::string& machine,
+                      const Streams& s) {
+  if (setups.size() != 1 || !setups.front().path.ends_with("*")) return;
+  std::map<std::string, int> paths;
+  for (const CommRow& r : rows)
+    if (setups.front().covers(r)) ++paths[r.path];
+  if (paths.size() < 2) return;
+  std::string list, lines;
+  for (const auto& [path, count] : paths) {
+    list += fmt::format("{}`{}` ({} rows)", list.empty() ? "" : ", ", path, count);
+    lines += fmt::format("      - {{path: {}, machine: {}}}\n", path, machine);
+  }
+  s.err << fmt::format("warning: rows of {} are all taken as measured on `{}`, but paths differ in transport or version\n"
+                       "  = help: write a file and give it to --machine, each path with its own machine, without those "
+                       "that do not belong:\n      schema: 1\n      setups:\n{}", list, machine, lines);
 }
 
 }  // namespace
@@ -54,6 +73,7 @@ std::string comm_section(const FitArguments& a, Profile& profile, const Streams&
         a.folders.size() == 1 ? "" : std::filesystem::path(folder + "/").parent_path().filename().string() + "/";
     profile.inputs.push_back({prefix + "collective.csv", hash_of(file), static_cast<int>(some.size())});
   }
+  warn_mixed_paths(rows, setups, a.machine, s);
   profile.provenance.push_back(fmt::format("communication fitted from collective.csv, measured on {}",
                                            std::filesystem::path(a.machine).filename().string()));
   const CommFit fit = fit_comm_section(rows, setups, comm_of_base(a.base));

@@ -31,9 +31,14 @@ class CapacityRule {
  public:
   virtual ~CapacityRule() = default;
 
+  /// A flow has become active, or is no longer. For rules that count what comes and goes instead of looking through all
+  /// flows at every solve; the flow's `op` and `path` are the same both times.
+  virtual void begins(const ActiveFlow&) {}
+  virtual void ends(const ActiveFlow&) {}
+
   /// Called once per solve. `capacity` holds what every link carries nominally; lower those that the flows
-  /// cross, not to zero. The answer depends on the arguments only, not on the order of the flows or on
-  /// earlier calls. An object may keep scratch memory, so give each engine its own.
+  /// cross, not to zero. The answer depends on the active flows only, not on their order or on those before
+  /// them. An object may keep counts and scratch memory, so give each engine its own.
   virtual void correct(std::span<const ActiveFlow> flows, Table<LinkId, Bandwidth>& capacity) = 0;
 };
 

@@ -21,6 +21,7 @@ Links::Links(const Program& program, const Resources& resources, Sharing sharing
       sharing_(sharing),
       rule_(rule),
       capacity_(resources.capacity),
+      crossing_(resources.capacity.size()),
       solver_(resources.capacity.size(), transfers(program)) {
   flows_.reserve(transfers(program));
   motions_.reserve(transfers(program));
@@ -35,6 +36,8 @@ bool Links::carries(OpId op) const {
 void Links::begin(OpId op, Time now) {
   flows_.push_back({op, program_.path[op], alone_Bps(program_, resources_, op), program_.weight[op]});
   motions_.push_back({program_.bytes[op].count, 0, now, kNever, 0});
+  for (const LinkId link : flows_.back().path) crossing_[link] += flows_.back().weight;
+  if (rule_ != nullptr) rule_->begins(flows_.back());
   changed_ = true;
   ++timeline_.events;
 }
@@ -45,7 +48,7 @@ void Links::share(Time now) {
   next_end_ = kNever;
   if (flows_.empty()) return;
   if (rule_ != nullptr) correct_capacities();
-  const std::span<const Share> shares = solver_.solve(flows_, capacity_);
+  const std::span<const Share> shares = solver_.solve(flows_, capacity_, crossing_);
   for (std::size_t i = 0; i < flows_.size(); ++i) {
     change_rate(flows_[i], motions_[i], shares[i], now);
     next_end_ = std::min(next_end_, motions_[i].end);
@@ -85,6 +88,8 @@ std::span<const OpId> Links::ended(Time now) {
   for (std::size_t i = flows_.size(); i-- > 0;) {
     if (motions_[i].end != now) continue;
     book_rest(flows_[i], motions_[i]);
+    for (const LinkId link : flows_[i].path) crossing_[link] -= flows_[i].weight;
+    if (rule_ != nullptr) rule_->ends(flows_[i]);
     ended_.push_back(flows_[i].op);
     flows_[i] = flows_.back(), flows_.pop_back();
     motions_[i] = motions_.back(), motions_.pop_back();

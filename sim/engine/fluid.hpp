@@ -60,6 +60,7 @@ class Links {
   const Sharing sharing_;
   CapacityRule* const rule_;           ///< may be null
   Table<LinkId, Bandwidth> capacity_;  ///< nominal, corrected for the active flows
+  Table<LinkId, std::uint32_t> crossing_;  ///< weight of the active flows on each link
   MaxMin solver_;
   std::vector<ActiveFlow> flows_;
   std::vector<Motion> motions_;  ///< one per flow

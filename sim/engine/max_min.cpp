@@ -9,7 +9,7 @@ namespace moe {
 /// Levels that differ by rounding only are one level; 1e-12 is far below anything measurable.
 constexpr double kSameLevel = 1 + 1e-12;
 
-MaxMin::MaxMin(std::size_t links, std::size_t most_flows) : loads_(links) {
+MaxMin::MaxMin(std::size_t links, std::size_t most_flows) : loads_(links), counted_(links) {
   used_.reserve(links);
   rising_.reserve(most_flows);
   shares_.reserve(most_flows);
@@ -17,28 +17,39 @@ MaxMin::MaxMin(std::size_t links, std::size_t most_flows) : loads_(links) {
 
 std::span<const Share> MaxMin::solve(std::span<const ActiveFlow> flows,
                                      const Table<LinkId, Bandwidth>& capacity) {
-  open(flows, capacity);
-  while (!rising_.empty()) {
+  counted_.assign(counted_.size(), 0);
+  for (const ActiveFlow& flow : flows)
+    for (const LinkId link : flow.path) counted_[link] += flow.weight;
+  return solve(flows, capacity, counted_);
+}
+
+std::span<const Share> MaxMin::solve(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwidth>& capacity,
+                                     const Table<LinkId, std::uint32_t>& crossing) {
+  open(flows, capacity, crossing);
+  while (!used_.empty()) {
     const double level_Bps = next_level(flows);
     stop_flows(flows, level_Bps);
     close_round(level_Bps);
   }
+  for (const std::uint32_t i : rising_) shares_[i] = {flows[i].limit_Bps, 0};
   return shares_;
 }
 
-void MaxMin::open(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwidth>& capacity) {
+/// A link that gives every flow its limit can never be full: rates per weight rise to the highest limit and no further.
+void MaxMin::open(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwidth>& capacity,
+                  const Table<LinkId, std::uint32_t>& crossing) {
   shares_.resize(flows.size());
   rising_.resize(flows.size());
   std::iota(rising_.begin(), rising_.end(), 0U);
-  for (const ActiveFlow& flow : flows) {
-    for (const LinkId link : flow.path) {
-      Load& load = loads_[link];
-      if (load.rising == 0) {
-        load.left_Bps = capacity[link].bytes_per_second;
-        used_.push_back(link);
-      }
-      load.rising += flow.weight;
-    }
+  double highest_Bps = 0;
+  for (const ActiveFlow& flow : flows) highest_Bps = std::max(highest_Bps, flow.limit_Bps / flow.weight);
+  for (std::size_t i = 0; i < loads_.size(); ++i) {
+    const auto link = static_cast<LinkId>(i);
+    if (crossing[link] == 0) continue;
+    const double left_Bps = capacity[link].bytes_per_second;
+    const bool can_fill = left_Bps < highest_Bps * crossing[link];
+    loads_[link] = {left_Bps, std::numeric_limits<double>::infinity(), crossing[link], 0};
+    if (can_fill) used_.push_back(link);
   }
 }
 

@@ -11,7 +11,8 @@
 // The result has a certificate: every flow runs at its limit or crosses a full link on which nobody has a
 // larger rate per weight. Which links are full is decided before any flow is touched, all flows that stop in
 // one round get one rate per weight, and weights are whole numbers, so their sums are exact: the order of the
-// flows cannot matter. Cost: O(rounds x (links + hops of the flows)).
+// flows cannot matter. Cost: O(rounds x (links + hops of the flows)); a link that cannot be full even with every flow at
+// its limit is left out, so flows that nothing but their limits hold back cost O(links + flows).
 // Source: Bertsekas, Gallager, Data Networks, 2nd ed., section 6.5.2.
 #pragma once
 #include <cstdint>
@@ -34,23 +35,28 @@ class MaxMin {
   /// Allocates nothing later while it is asked for at most `most_flows` at one time.
   MaxMin(std::size_t links, std::size_t most_flows);
 
-  /// One share per flow, in the order of `flows`; valid until the next call.
+  /// One share per flow, in the order of `flows`; valid until the next call. `crossing`: the weight of the flows on each
+  /// link, for callers that keep count of it.
+  std::span<const Share> solve(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwidth>& capacity,
+                               const Table<LinkId, std::uint32_t>& crossing);
   std::span<const Share> solve(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwidth>& capacity);
 
  private:
   struct Load {
     double left_Bps = 0;         ///< capacity that no stopped flow uses
-    double fair_Bps = 0;         ///< left_Bps per rising weight
+    double fair_Bps = 0;         ///< left_Bps per rising weight; infinite: cannot be full
     std::uint32_t rising = 0;    ///< weight of the flows that have not stopped yet
     std::uint32_t stopping = 0;  ///< weight of those that stop in this round
   };
-  void open(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwidth>& capacity);
+  void open(std::span<const ActiveFlow> flows, const Table<LinkId, Bandwidth>& capacity,
+            const Table<LinkId, std::uint32_t>& crossing);
   double next_level(std::span<const ActiveFlow> flows);
   void stop_flows(std::span<const ActiveFlow> flows, double level_Bps);
   void close_round(double level_Bps);
 
   Table<LinkId, Load> loads_;
-  std::vector<LinkId> used_;           ///< links with rising flows
+  Table<LinkId, std::uint32_t> counted_;  ///< weights, where the caller keeps no count
+  std::vector<LinkId> used_;           ///< links with rising flows that may become full
   std::vector<std::uint32_t> rising_;  ///< flows that have not stopped yet
   std::vector<Share> shares_;
 };

@@ -46,6 +46,7 @@ Snapshot snapshot_of(const Machine& machine, const Program& program, const FlowO
   for (std::size_t i = 0; i < program.size(); ++i)
     s.flows.push_back({OpId(i), program.path[OpId(i)], alone_Bps(program, s.nominal, OpId(i)), program.weight[OpId(i)]});
   PcieRule rule(machine, std::vector<bool>(program.size(), options.reads));
+  for (const ActiveFlow& flow : s.flows) rule.begins(flow);
   if (options.corrected) rule.correct(s.flows, s.capacity);
   MaxMin solver(s.capacity.size(), s.flows.size());
   const auto shares = solver.solve(s.flows, s.capacity);

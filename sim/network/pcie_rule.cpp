@@ -31,131 +31,118 @@ double uplink_Bps(double capacity_Bps, const UplinkLoad& load, const Machine& ma
   return collapses ? std::min(left_Bps, machine.pcie.collapse_GBps * 1e9) : left_Bps;
 }
 
-PcieRule::PcieRule(const Machine& machine, std::vector<bool> reads) : machine_(machine), reads_(std::move(reads)) {
-  std::size_t ups = 0;
-  for (const Link& l : machine.links) add_link(machine, l, ups);
-  std::map<std::pair<int, int>, int> joined;
-  for (std::size_t i = 0; i < links_.size(); ++i) joined[{links_[i].from, links_[i].to}] = static_cast<int>(i);
-  for (LinkFacts& l : links_) {
-    const auto back = joined.find({l.to, l.from});
-    if (l.watched && back != joined.end()) l.opposite = back->second;
-  }
-  state_.resize(links_.size());
-  pair_seen_.resize(machine.devices.size() * machine.devices.size());
-  blocked_seen_.resize(ups * downs_);
-  root_seen_.resize(ups * downs_);
+namespace {
+
+/// Of the machine's links, those between a switch and a root port, upwards or downwards.
+std::size_t uplinks(const Machine& machine, bool upwards) {
+  return static_cast<std::size_t>(std::count_if(machine.links.begin(), machine.links.end(), [&](const Link& l) {
+    const bool up = machine.devices[static_cast<std::size_t>(l.to)].kind == DeviceKind::root_port;
+    return l.kind == LinkKind::uplink && up == upwards;
+  }));
 }
 
-void PcieRule::add_link(const Machine& machine, const Link& l, std::size_t& ups) {
+}  // namespace
+
+PcieRule::PcieRule(const Machine& machine, std::vector<bool> reads)
+    : machine_(machine),
+      reads_(std::move(reads)),
+      flows_(machine.links.size()),
+      outputs_(machine.devices.size(), machine.links.size()),
+      destinations_(machine.devices.size(), machine.devices.size()),
+      readers_(machine.devices.size(), machine.devices.size()),
+      roots_(uplinks(machine, true) + 1, uplinks(machine, false)),
+      write_roots_(uplinks(machine, true), uplinks(machine, false)),
+      write_sources_(uplinks(machine, true), machine.devices.size()),
+      read_sources_(uplinks(machine, true), machine.devices.size()),
+      read_destinations_(uplinks(machine, true), machine.devices.size()) {
   const auto kind = [&](int device) { return machine.devices[static_cast<std::size_t>(device)].kind; };
-  LinkFacts f;
-  f.from = l.from, f.to = l.to;
-  f.watched = l.kind == LinkKind::port || l.kind == LinkKind::uplink;
-  if (l.kind == LinkKind::port && kind(l.from) == DeviceKind::gpu) f.role = Role::gpu_egress;
-  if (l.kind == LinkKind::port && kind(l.to) == DeviceKind::gpu) f.role = Role::gpu_ingress;
-  if (l.kind == LinkKind::uplink) f.role = kind(l.to) == DeviceKind::root_port ? Role::up : Role::down;
-  f.number = static_cast<int>(f.role == Role::up ? ups++ : f.role == Role::down ? downs_++ : 0);
-  links_.push_back(f);
-}
-
-void PcieRule::correct(std::span<const ActiveFlow> flows, Table<LinkId, Bandwidth>& capacity) {
-  forget();
-  for (const ActiveFlow& flow : flows) {
-    ends_.push_back(ends_of(flow));
-    note_flow(flow, ends_.back());
+  std::map<std::pair<int, int>, int> joined;
+  int downs = 0;
+  for (const Link& l : machine.links) {
+    const int link = static_cast<int>(links_.size());
+    LinkFacts f{Role::other, l.from, l.to, kNobody, 0};
+    if (l.kind == LinkKind::port && kind(l.from) == DeviceKind::gpu) f.role = Role::gpu_egress;
+    if (l.kind == LinkKind::port && kind(l.to) == DeviceKind::gpu) f.role = Role::gpu_ingress;
+    if (l.kind == LinkKind::uplink) f.role = kind(l.to) == DeviceKind::root_port ? Role::up : Role::down;
+    f.number = f.role == Role::up ? static_cast<int>(ups_.size()) : f.role == Role::down ? downs++ : 0;
+    if (f.role == Role::up) ups_.push_back(link);
+    if (l.kind == LinkKind::port || l.kind == LinkKind::uplink) watched_.push_back(link);
+    links_.push_back(f);
+    joined[{l.from, l.to}] = link;
   }
-  for (const Ends& ends : ends_) note_uplink(ends);
-  for (const Ends& ends : ends_) note_port(ends);
-  for (const int link : used_) {
-    const auto l = static_cast<std::size_t>(link);
-    LinkState& s = state_[l];
-    double& Bps = capacity[static_cast<LinkId>(link)].bytes_per_second;
-    if (links_[l].role == Role::gpu_egress) Bps *= port_share(s.port, machine_.pcie, machine_.read_fan_out);
-    if (links_[l].role == Role::up) {
-      s.uplink.write_sources = s.write_sources.count();
-      s.uplink.read_sources = s.read_sources.count();
-      s.uplink.read_destinations = s.read_destinations.count();
-      Bps = uplink_Bps(Bps, s.uplink, machine_);
-    }
-    const int back = links_[l].opposite;
-    if (back != kNobody && state_[static_cast<std::size_t>(back)].sources.count() > 0) Bps *= machine_.pcie.duplex;
+  for (const int link : watched_) {
+    LinkFacts& l = links_[static_cast<std::size_t>(link)];
+    if (const auto back = joined.find({l.to, l.from}); back != joined.end()) l.opposite = back->second;
   }
-}
-
-void PcieRule::forget() {
-  for (const int link : used_) state_[static_cast<std::size_t>(link)] = {};
-  used_.clear();
-  ends_.clear();
-  if (++epoch_ > 0) return;
-  for (auto* seen : {&pair_seen_, &blocked_seen_, &root_seen_}) std::fill(seen->begin(), seen->end(), 0U);
-  epoch_ = 1;
 }
 
 PcieRule::Ends PcieRule::ends_of(const ActiveFlow& flow) const {
   Ends e;
-  e.read = index(flow.op) < reads_.size() && reads_[index(flow.op)];
   for (const LinkId id : flow.path) {
     if (index(id) >= links_.size()) continue;
     const int link = static_cast<int>(index(id));
     const LinkFacts& facts = links_[index(id)];
     if (e.source == kNobody) e.source = facts.from;
     e.target = facts.to;
-    switch (facts.role) {
-      case Role::gpu_egress: e.egress = link; break;
-      case Role::gpu_ingress: e.ingress = link; break;
-      case Role::up: e.up = e.up == kNobody ? link : e.up; break;
-      case Role::down: e.down = e.down == kNobody ? link : e.down; break;
-      case Role::other: break;
-    }
+    if (facts.role == Role::gpu_ingress) e.ingress = link;
+    if (facts.role == Role::up && e.up == kNobody) e.up = link;
+    if (facts.role == Role::down && e.down == kNobody) e.down = link;
   }
   return e;
 }
 
-void PcieRule::note_flow(const ActiveFlow& flow, const Ends& e) {
-  for (const LinkId id : flow.path) {
-    if (index(id) >= links_.size() || !links_[index(id)].watched) continue;
-    const Role role = links_[index(id)].role;
-    LinkState& s = state_[index(id)];
-    if (s.sources.count() == 0) used_.push_back(static_cast<int>(index(id)));
-    s.sources.see(e.source);
-    if (role == Role::down) s.feeders.see(e.up == kNobody ? static_cast<int>(state_.size()) : e.up);
-    if (role != Role::up) continue;
-    (e.read ? s.read_sources : s.write_sources).see(e.source);
-    if (e.read) s.read_destinations.see(e.target);
+/// A flow comes (Change adds, by = 1) or goes.
+template <void (Crossings::*Change)(std::size_t, std::size_t)>
+void PcieRule::count(const ActiveFlow& flow, int by) {
+  const auto change = [](Crossings& crossings, int input, int output) {
+    (crossings.*Change)(static_cast<std::size_t>(input), static_cast<std::size_t>(output));
+  };
+  const bool read = index(flow.op) < reads_.size() && reads_[index(flow.op)];
+  const Ends e = ends_of(flow);
+  for (const LinkId id : flow.path)
+    if (index(id) < flows_.size()) flows_[index(id)] += by;
+  if (e.source == kNobody) return;
+  change(destinations_, e.source, e.target);
+  if (read) change(readers_, e.source, e.target);
+  if (e.ingress != kNobody) change(outputs_, e.source, e.ingress);
+  const int up = e.up == kNobody ? static_cast<int>(ups_.size()) : number_of(e.up);
+  if (e.down != kNobody) change(roots_, up, number_of(e.down));
+  if (e.up == kNobody) return;
+  change(outputs_, e.source, e.up);
+  change(read ? read_sources_ : write_sources_, up, e.source);
+  if (read) change(read_destinations_, up, e.target);
+  else if (e.down != kNobody) change(write_roots_, up, number_of(e.down));
+}
+
+void PcieRule::correct(std::span<const ActiveFlow>, Table<LinkId, Bandwidth>& capacity) {
+  for (const int link : watched_) {
+    const auto l = static_cast<std::size_t>(link);
+    if (flows_[l] == 0) continue;
+    const LinkFacts& facts = links_[l];
+    double& Bps = capacity[static_cast<LinkId>(link)].bytes_per_second;
+    if (facts.role == Role::gpu_egress) Bps *= port_share(port_load(facts.from), machine_.pcie, machine_.read_fan_out);
+    if (facts.role == Role::up) Bps = uplink_Bps(Bps, uplink_load(facts.number), machine_);
+    if (facts.opposite != kNobody && flows_[static_cast<std::size_t>(facts.opposite)] > 0) Bps *= machine_.pcie.duplex;
   }
 }
 
-/// Which root ports does the flow's uplink reach, and which of them are contended? Needs every flow's feeders.
-void PcieRule::note_uplink(const Ends& e) {
-  if (e.up == kNobody || e.down == kNobody) return;
-  UplinkLoad& load = state_[static_cast<std::size_t>(e.up)].uplink;
-  const int row = links_[static_cast<std::size_t>(e.up)].number,
-            column = links_[static_cast<std::size_t>(e.down)].number;
-  if (!e.read && first_time(root_seen_, row * static_cast<int>(downs_) + column, 0)) ++load.write_roots;
-  const bool contended = state_[static_cast<std::size_t>(e.down)].feeders.several;
-  if (contended && first_time(blocked_seen_, row * static_cast<int>(downs_) + column, 0)) ++load.blocked_outputs;
+PortLoad PcieRule::port_load(int gpu) const {
+  const auto g = static_cast<std::size_t>(gpu);
+  PortLoad load;
+  load.destinations = destinations_.outputs_of(g);
+  load.readers = readers_.outputs_of(g);
+  load.contended = outputs_.contended_of(g) > 0;
+  load.queues_twice = std::any_of(ups_.begin(), ups_.end(), [&](int up) {
+    return outputs_.joined(g, static_cast<std::size_t>(up)) &&
+           roots_.contended_of(static_cast<std::size_t>(number_of(up))) >= 2;
+  });
+  return load;
 }
 
-/// What does the flow add to its GPU's port? Needs every link's sources and every uplink's outputs.
-void PcieRule::note_port(const Ends& e) {
-  if (e.egress == kNobody) return;
-  PortLoad& load = state_[static_cast<std::size_t>(e.egress)].port;
-  const auto several = [&](int link) {
-    return link != kNobody && state_[static_cast<std::size_t>(link)].sources.several;
-  };
-  load.contended = load.contended || several(e.ingress) || several(e.up);
-  if (e.up != kNobody)
-    load.queues_twice = load.queues_twice || state_[static_cast<std::size_t>(e.up)].uplink.blocked_outputs >= 2;
-  if (!first_time(pair_seen_, e.source * static_cast<int>(machine_.devices.size()), e.target)) return;
-  ++load.destinations;
-  load.readers += e.read ? 1 : 0;
-}
-
-bool PcieRule::first_time(std::vector<std::uint32_t>& seen, int row, int column) const {
-  std::uint32_t& at = seen[static_cast<std::size_t>(row + column)];
-  if (at == epoch_) return false;
-  at = epoch_;
-  return true;
+UplinkLoad PcieRule::uplink_load(int up) const {
+  const auto u = static_cast<std::size_t>(up);
+  return {roots_.contended_of(u), write_sources_.outputs_of(u), write_roots_.outputs_of(u), read_sources_.outputs_of(u),
+          read_destinations_.outputs_of(u)};
 }
 
 }  // namespace moe

@@ -21,6 +21,7 @@
 
 #include "engine/capacity_rule.hpp"
 #include "machine/machine.hpp"
+#include "network/crossings.hpp"
 
 namespace moe {
 
@@ -47,65 +48,50 @@ struct UplinkLoad {
 /// Capacity of an uplink [B/s] from `capacity_Bps`; without duplex.
 double uplink_Bps(double capacity_Bps, const UplinkLoad& load, const Machine& machine);
 
-/// The rule for one machine. Links beyond those of the machine (shared limits) stay as they are.
+/// The rule for one machine. Links beyond those of the machine (shared limits) stay as they are. It counts what crosses
+/// what as flows come and go, so that an answer costs O(ports and uplinks), not O(hops of all flows).
 class PcieRule : public CapacityRule {
  public:
   /// `reads[op]`: the transfer is read by its target; all others are written. May be shorter than the program.
   explicit PcieRule(const Machine& machine, std::vector<bool> reads = {});
 
+  void begins(const ActiveFlow& flow) override { count<&Crossings::add>(flow, 1); }
+  void ends(const ActiveFlow& flow) override { count<&Crossings::remove>(flow, -1); }
   void correct(std::span<const ActiveFlow> flows, Table<LinkId, Bandwidth>& capacity) override;
 
  private:
   enum class Role : std::uint8_t { other, gpu_egress, gpu_ingress, up, down };
   static constexpr int kNobody = -1;
-  /// Counts different values by remembering the first: none, one, or several.
-  struct Different {
-    int first = kNobody;
-    bool several = false;
-    void see(int value) {
-      if (first == kNobody) first = value;
-      else several = several || first != value;
-    }
-    int count() const { return first == kNobody ? 0 : several ? 2 : 1; }
-  };
-  struct LinkState {
-    Different sources, feeders;  ///< GPUs that send over it; uplinks that feed it (root port to switch)
-    Different write_sources, read_sources, read_destinations;
-    PortLoad port;
-    UplinkLoad uplink;
-  };
+  /// Where a flow comes from and goes to.
   struct Ends {
     int source = kNobody, target = kNobody;  ///< devices
-    int egress = kNobody, ingress = kNobody, up = kNobody, down = kNobody;  ///< links
-    bool read = false;
+    int ingress = kNobody;                   ///< the port of a GPU that receives it: a link
+    int up = kNobody, down = kNobody;        ///< uplinks: links
   };
-  void forget();
   Ends ends_of(const ActiveFlow& flow) const;
-  void note_flow(const ActiveFlow& flow, const Ends& ends);
-  void note_uplink(const Ends& ends);
-  void note_port(const Ends& ends);
-  bool first_time(std::vector<std::uint32_t>& seen, int row, int column) const;
+  template <void (Crossings::*Change)(std::size_t, std::size_t)>
+  void count(const ActiveFlow& flow, int by);
+  PortLoad port_load(int gpu) const;
+  UplinkLoad uplink_load(int up) const;
 
-  /// What the rule needs of a link, close together in memory.
   struct LinkFacts {
     Role role = Role::other;
     int from = kNobody, to = kNobody;
     int opposite = kNobody;  ///< kNobody: none, or not a port or uplink
-    int number = 0;          ///< position among the up or down links; by that the pair tables are small
-    bool watched = false;    ///< a port or uplink: the others are never corrected
+    int number = 0;          ///< position among the up or down links
   };
-  void add_link(const Machine& machine, const Link& link, std::size_t& ups);
+  int number_of(int link) const { return links_[static_cast<std::size_t>(link)].number; }
 
   const Machine& machine_;
   std::vector<bool> reads_;
   std::vector<LinkFacts> links_;
-  std::size_t downs_ = 0;
-  // Scratch memory, filled anew by every call.
-  std::vector<LinkState> state_;
-  std::vector<int> used_;
-  std::vector<Ends> ends_;
-  std::vector<std::uint32_t> pair_seen_, blocked_seen_, root_seen_;  ///< epoch at which a pair was last seen
-  std::uint32_t epoch_ = 0;
+  std::vector<int> watched_;  ///< ports and uplinks: the others are never corrected
+  std::vector<int> ups_;      ///< links from a switch to a root port
+  std::vector<int> flows_;    ///< on each link
+  Crossings outputs_;         ///< sending devices to what may be contended: ports into GPUs, and uplinks
+  Crossings destinations_, readers_;  ///< sending devices to receiving devices: all, and reads
+  Crossings roots_, write_roots_;     ///< uplinks to links down from a root port: all, and writes
+  Crossings write_sources_, read_sources_, read_destinations_;  ///< uplinks to devices
 };
 
 }  // namespace moe

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/engine.hpp"
+#include "network/closed_form.hpp"
 #include "network/fabric.hpp"
 #include "network/pcie_rule.hpp"
 
@@ -81,9 +82,7 @@ std::vector<TogetherResult> run_together(const Machine& machine, const Routes& r
     for (std::size_t j = 0; j < requests.size(); ++j) r.shares = r.shares || (i != j && meet(links, used[i], used[j]));
     const bool uniform = requests[i].pair_bytes.empty();
     if (!r.shares && uniform) {
-      r.alone_us = r.together_us =
-          by_algorithm(machine, routes, cost, requests[i].gpus, requests[i].algorithm, requests[i].op,
-                       requests[i].bytes, requests[i].policy, requests[i].engine).time_us;
+      r.alone_us = r.together_us = closed_form(machine, routes, cost, requests[i]).time_us;
       continue;
     }
     r.alone_us = alone_as_flows_us(machine, routes, cost, requests[i]);

@@ -1,9 +1,12 @@
 // A collective as flows, alone on its links, takes the time of its closed form within 1 %.
 #include "network/collective_flows.hpp"
 
+#include <filesystem>
 #include <numeric>
 
 #include "catch.hpp"
+#include "cost/all_to_all.hpp"
+#include "network/closed_form.hpp"
 #include "shipped_machines.hpp"
 #include "network/together.hpp"
 
@@ -21,9 +24,30 @@ CollectiveRequest request(CollectiveOp op, int ranks, double bytes, Algorithm a 
 }
 
 double off_pct(const test::Box& b, const CollectiveRequest& r) {
-  const double closed =
-      by_algorithm(b.machine, b.routes, b.cost, r.gpus, r.algorithm, r.op, r.bytes, r.policy, r.engine).time_us;
+  const double closed = closed_form(b.machine, b.routes, b.cost, r).time_us;
   return 100 * (alone_as_flows_us(b.machine, b.routes, b.cost, r) / closed - 1);
+}
+
+/// Every file of topologies/, with the profile of its GPU.
+std::vector<test::Box> shipped() {
+  std::vector<test::Box> all;
+  for (const auto& file : std::filesystem::directory_iterator(test::root() + "/topologies")) {
+    const std::string name = file.path().stem();
+    all.push_back(test::box(name, test::machine(name).gpu));
+  }
+  REQUIRE(all.size() > 20);
+  return all;
+}
+
+/// 2 to 8, and 16, as far as there are GPUs of one server: no profile says what sending to another one costs.
+std::vector<int> rank_counts(const test::Box& b) {
+  std::vector<int> counts;
+  for (const int ranks : {2, 3, 4, 5, 6, 7, 8, 16}) {
+    if (ranks > static_cast<int>(b.machine.gpus.size())) continue;
+    const std::vector<int> gpus = request(CollectiveOp::all_reduce, ranks, 0).gpus;
+    if (worst_hop(communicator(b.machine, b.routes, gpus)) != Transport::net) counts.push_back(ranks);
+  }
+  return counts;
 }
 
 constexpr auto kAr = CollectiveOp::all_reduce, kAg = CollectiveOp::all_gather, kRs = CollectiveOp::reduce_scatter,
@@ -31,37 +55,40 @@ constexpr auto kAr = CollectiveOp::all_reduce, kAg = CollectiveOp::all_gather, k
 
 }  // namespace
 
-TEST_CASE("rings as flows agree with the closed form", "[analytic]") {
-  for (const char* machine : {"pcie-2s-host-bounced", "turin-2s-direct", "wrx90-2sw-flat", "wrx90-3sw", "cx8-8"}) {
-    const test::Box b = test::box(machine);
-    for (const int ranks : {2, 4, 8})
+TEST_CASE("rings as flows agree with the closed form on every machine", "[analytic]") {
+  for (const test::Box& b : shipped())
+    for (const int ranks : rank_counts(b))
       for (const CollectiveOp op : {kAr, kAg, kRs})
         for (double bytes = 1024; bytes <= 4 << 20; bytes *= 4) {
-          INFO(machine << " " << ranks << " ranks, " << name_of(op) << " " << bytes);
-          CHECK(std::abs(off_pct(b, request(op, ranks, bytes))) <= 1);
+          INFO(b.machine.name << " " << ranks << " ranks, " << name_of(op) << " " << bytes);
+          // Where half of a ring of 3 or 4 bounces over uplinks of 38.5 GB/s: the closed form of LL takes every bounce to be
+          // as fast as a GPU stores.
+          const bool narrow = b.machine.name == "asus-bcm" && ranks < 5;
+          CHECK(std::abs(off_pct(b, request(op, ranks, bytes))) <= (narrow ? 8 : 1));
         }
-  }
 }
 
-TEST_CASE("rings over NVLink as flows agree with the closed form", "[analytic]") {
-  for (const char* machine : {"h200x2-nvlink", "h200x2-host-bounced"}) {
-    const test::Box b = test::box(machine, "h200");
-    for (double bytes = 1024; bytes <= 4 << 20; bytes *= 2)
-      CHECK(std::abs(off_pct(b, request(kAr, 2, bytes))) <= 1);
-  }
-}
-
-TEST_CASE("all-to-all as flows agrees with the closed form", "[analytic]") {
-  for (const char* machine : {"pcie-2s-host-bounced", "turin-2s-direct"}) {
-    const test::Box b = test::box(machine);
-    for (const int ranks : {2, 4, 8})
-      for (double bytes = 4096; bytes <= 4 << 20; bytes *= 4) {
-        INFO(machine << " " << ranks << " ranks " << bytes);
-        // On direct PCIe the closed form is an extrapolation: with LL, four ranks ask for 38 GB/s of ports that head-of-line
-        // blocking leaves 35 GB/s.
-        CHECK(std::abs(off_pct(b, request(kAa, ranks, bytes))) <= (b.machine.name == "turin-2s-direct" ? 3 : 1));
+TEST_CASE("all-to-all as flows agrees with the closed form on every machine", "[analytic]") {
+  for (const test::Box& b : shipped())
+    for (const int ranks : rank_counts(b))
+      for (double bytes = 4096; bytes <= 16 << 20; bytes *= 2) {
+        INFO(b.machine.name << " " << ranks << " ranks " << bytes);
+        CHECK(std::abs(off_pct(b, request(kAa, ranks, bytes))) <= 1);
       }
-  }
+}
+
+TEST_CASE("an all-to-all that asks for more than the links leave takes what the links need", "[analytic]") {
+  // Four GPUs of a socket, 16 KB per peer with LL, 32 KB on the wire. A port of 52.7 GB/s leaves 52.7 x 0.971 x 0.6825 =
+  // 34.9 GB/s to three contended peers: 3 x 32768 B / 34.9 GB/s = 2.815 us. The senders alone would need 2.565 us.
+  const test::Box direct = test::box("turin-2s-direct");
+  const double message_us = 3 * 32768 / (52.7 * 0.971 * 0.6825 * 1e3);
+  const CollectiveRequest four = request(kAa, 4, 65536);
+  const double before_us = all_to_all_parts(direct.cost, communicator(direct.machine, direct.routes, four.gpus), 65536).before_us;
+  CHECK(closed_form(direct.machine, direct.routes, direct.cost, four).time_us == Approx(before_us + message_us));
+  // Half of the bytes ask for less than the port leaves: the cost of the senders.
+  const CollectiveRequest half = request(kAa, 4, 32768);
+  CHECK(closed_form(direct.machine, direct.routes, direct.cost, half).time_us ==
+        all_to_all_us(direct.cost, communicator(direct.machine, direct.routes, half.gpus), 32768));
 }
 
 TEST_CASE("tree, hierarchy, gather, copy-engine ring and custom kernels agree with their closed forms", "[analytic]") {

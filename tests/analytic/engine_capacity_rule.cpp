@@ -23,7 +23,28 @@ struct Broken : CapacityRule {
   }
 };
 
+/// Counts what comes and goes, and checks that it is what is active.
+struct Counter : CapacityRule {
+  void begins(const ActiveFlow&) override { ++active, ++begun; }
+  void ends(const ActiveFlow&) override { --active; }
+  void correct(std::span<const ActiveFlow> flows, Table<LinkId, Bandwidth>&) override {
+    agrees = agrees && flows.size() == active;
+  }
+  std::size_t active = 0, begun = 0;
+  bool agrees = true;
+};
+
 }  // namespace
+
+TEST_CASE("a capacity rule hears of every flow that comes and goes before it is asked", "[analytic]") {
+  Builder b;
+  for (int i = 1; i <= 5; ++i) send_bytes(b, {0}, 100 * i);
+  Counter rule;
+  run(b.seal(), machine(0, {10}), Sharing::max_min, &rule);
+  CHECK(rule.agrees);
+  CHECK(rule.begun == 5);
+  CHECK(rule.active == 0);
+}
 
 TEST_CASE("a capacity rule slows flows that share no link, and the loss is booked on their links",
           "[analytic]") {

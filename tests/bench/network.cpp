@@ -64,9 +64,10 @@ Program expert_step(CollectiveWriter& writer, Builder& builder, bool distinct) {
   return builder.seal();
 }
 
-void network_expert_step(benchmark::State& state, const std::string& name, bool distinct) {
+/// `links`: factor on every link. At 1 messages of this size run at the rate of their sender and fill no link.
+void network_expert_step(benchmark::State& state, const std::string& name, bool distinct, double links = 1) {
   const Box b = box(name);
-  Resources resources = fabric(b.machine);
+  Resources resources = fabric(b.machine, links);
   for (int i = 0; i < kGpus; ++i) resources.server_names.push_back("gpu");
   std::uint64_t solves = 0;
   for (auto _ : state) {
@@ -87,3 +88,5 @@ BENCHMARK_CAPTURE(network_expert_step, sockets, "turin-2s-direct", false)->Unit(
 BENCHMARK_CAPTURE(network_expert_step, switches, "wrx90-2sw-flat", false)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(network_expert_step, sockets_all_sizes_differ, "turin-2s-direct", true)->Unit(benchmark::kMillisecond);
 BENCHMARK_CAPTURE(network_expert_step, switches_all_sizes_differ, "wrx90-2sw-flat", true)->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(network_expert_step, switches_all_sizes_differ_links_full, "wrx90-2sw-flat", true, 0.3)
+    ->Unit(benchmark::kMillisecond);

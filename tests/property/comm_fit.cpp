@@ -1,4 +1,6 @@
 // A fit finds the constants that made its rows, the same way every time, whatever the order of the rows.
+#include <fmt/core.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -6,7 +8,9 @@
 #include "cost/load_profile.hpp"
 #include "fit/comm_section.hpp"
 #include "machine/load.hpp"
+#include "program.hpp"
 #include "repository.hpp"
+#include "temporary.hpp"
 
 using namespace moe;
 
@@ -60,4 +64,19 @@ TEST_CASE("sizes are even or odd powers of two, or between", "[property]") {
   CHECK(size_class(1024) == SizeClass::even);
   CHECK(size_class(2048) == SizeClass::odd);
   for (double size = 1024; size < 1 << 23; size *= 2) CHECK(size_class(1.25 * size) == SizeClass::between);
+}
+
+TEST_CASE("fit warns where one machine is given for rows of several paths", "[property]") {
+  const test::Folder folder;
+  std::string csv = "path,op,dtype,gpus,bytes,latency_us\n";
+  for (const char* path : {"nccl-2.28-nvlink", "nccl-2.28-shm"})
+    for (double bytes = 1024; bytes <= 1 << 20; bytes *= 2)
+      csv += fmt::format("{},all_reduce,half,2,{:.0f},{:.3f}\n", path, bytes, 6 + bytes * 1e-5);
+  folder.write("collective.csv", csv);
+  const std::string fit = "fit " + folder.path() + " --only comm --gpu h200 --out " + folder.path("p.yaml") + " --machine ";
+  const test::Ran one = test::moe_sim(fit + "h200x2-nvlink");
+  CHECK(one.err.find("rows of `nccl-2.28-nvlink` (11 rows), `nccl-2.28-shm` (11 rows)") != std::string::npos);
+  CHECK(one.err.find("- {path: nccl-2.28-shm, machine: h200x2-nvlink}") != std::string::npos);
+  folder.write("setups.yaml", "schema: 1\nsetups:\n  - {path: nccl-2.28-nvlink, machine: h200x2-nvlink}\n");
+  CHECK(test::moe_sim(fit + folder.path("setups.yaml")).err.find("are all taken") == std::string::npos);
 }
