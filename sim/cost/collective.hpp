@@ -34,7 +34,7 @@ struct Communicator {
   std::vector<double> hop_latency_us;  ///< of the links of each hop's route, without the ends
   int channels = 2;
   double graph_GBps = 0;
-  double share_GBps = 0;            ///< smallest share of a link when all direct hops send at once; 0: no limit
+  double share_GBps = 0;            ///< smallest share of a link when all hops send at once; 0: no limit
   int ranks() const { return static_cast<int>(gpus.size()); }
 };
 /// Applies NCCL's level rules to a machine: a hop is direct when its path is at most machine.p2p_level, or when there

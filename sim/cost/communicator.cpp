@@ -22,7 +22,7 @@ Transport transport_of(const Machine& machine, const Route& route, int from, int
   return ranks <= 2 ? Transport::p2p_pair : Transport::p2p;
 }
 
-bool is_direct(Transport t) { return t < Transport::shm; }
+bool bounces(Transport t) { return t == Transport::shm || t == Transport::shm_x; }
 
 /// What a link carries beside its other direction: ports and uplinks lose the duplex share when that is busy too.
 double capacity_Bps(const Machine& machine, int link, const std::map<int, int>& uses) {
@@ -35,11 +35,11 @@ double capacity_Bps(const Machine& machine, int link, const std::map<int, int>& 
   return l.capacity.bytes_per_second * (both ? machine.pcie.duplex : 1);
 }
 
-/// Smallest capacity / uses over the links of the direct hops; 0 when nothing limits.
-double share_GBps(const Machine& machine, const std::vector<const Route*>& direct) {
+/// Smallest capacity / uses over the links of the hops; 0 when nothing limits.
+double share_GBps(const Machine& machine, const std::vector<std::vector<int>>& hops) {
   std::map<int, int> uses;
-  for (const Route* route : direct)
-    for (const int l : route->links) ++uses[l];
+  for (const std::vector<int>& links : hops)
+    for (const int l : links) ++uses[l];
   double least = kUnlimited.bytes_per_second;
   for (const auto& [l, count] : uses) least = std::min(least, capacity_Bps(machine, l, uses) / count);
   for (const SharedLimit& limit : machine.limits) {
@@ -65,19 +65,19 @@ Communicator communicator(const Machine& machine, const Routes& routes, const st
   comm.gpus = gpus;
   const int n = comm.ranks();
   if (n == 1) return comm;
-  std::vector<const Route*> direct;
+  std::vector<std::vector<int>> links;
   for (std::size_t i = 0; i < gpus.size(); ++i) {
     const int from = gpus[i], to = gpus[(i + 1) % gpus.size()];
     MOE_CHECK(from != to, "a GPU is in a communicator once");
     const Route& route = routes.between_gpus(from, to);
     comm.hops.push_back(transport_of(machine, route, from, to, n));
     comm.hop_latency_us.push_back(route.latency.count() * 1e6);
-    if (is_direct(comm.hops.back())) direct.push_back(&route);
+    links.push_back(bounces(comm.hops.back()) ? bounce_links(machine, routes, from, to) : route.links);
   }
   const NcclBelief& belief = belief_for(machine, n);
   comm.channels = belief.channels;
   comm.graph_GBps = belief.graph_GBps;
-  comm.share_GBps = share_GBps(machine, direct);
+  comm.share_GBps = share_GBps(machine, links);
   return comm;
 }
 

@@ -129,4 +129,8 @@ class Routes {
   std::vector<std::vector<Found>> found_;   ///< [from][to]; empty row: no routes start there
 };
 
+/// Links that a message crosses which bounces through the sender's host memory, each once; the direct route's where there is
+/// no such memory.
+std::vector<int> bounce_links(const Machine& machine, const Routes& routes, int from_gpu, int to_gpu);
+
 }  // namespace moe

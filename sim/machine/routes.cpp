@@ -1,6 +1,7 @@
 // Routes by Dijkstra's algorithm. The only file that sees Boost.Graph.
 #include <fmt/core.h>
 
+#include <algorithm>
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/dijkstra_shortest_paths.hpp>
 #include <boost/graph/filtered_graph.hpp>
@@ -124,6 +125,34 @@ const Route& Routes::between_gpus(int from, int to) const {
   const auto f = static_cast<std::size_t>(from), t = static_cast<std::size_t>(to);
   MOE_CHECK(from >= 0 && f < gpus_.size() && to >= 0 && t < gpus_.size(), "GPU numbers count from 0 to gpus - 1");
   return between(gpus_[f], gpus_[t]);
+}
+
+namespace {
+
+/// The host memory that `gpu` reaches with least latency on its own server; -1: none.
+int nearest_memory(const Machine& machine, const Routes& routes, int gpu) {
+  const int from = machine.gpus[static_cast<std::size_t>(gpu)];
+  const int node = machine.devices[static_cast<std::size_t>(from)].node;
+  int best = -1;
+  for (std::size_t d = 0; d < machine.devices.size(); ++d) {
+    const int memory = static_cast<int>(d);
+    if (machine.devices[d].kind != DeviceKind::host_memory || machine.devices[d].node != node) continue;
+    if (!routes.reaches(from, memory)) continue;
+    if (best < 0 || routes.between(from, memory).latency < routes.between(from, best).latency) best = memory;
+  }
+  return best;
+}
+
+}  // namespace
+
+std::vector<int> bounce_links(const Machine& machine, const Routes& routes, int from_gpu, int to_gpu) {
+  const int from = machine.gpus[static_cast<std::size_t>(from_gpu)], to = machine.gpus[static_cast<std::size_t>(to_gpu)];
+  const int memory = nearest_memory(machine, routes, from_gpu);
+  if (memory < 0 || !routes.reaches(memory, to)) return routes.between_gpus(from_gpu, to_gpu).links;
+  std::vector<int> links = routes.between(from, memory).links;
+  for (const int l : routes.between(memory, to).links)
+    if (std::find(links.begin(), links.end(), l) == links.end()) links.push_back(l);
+  return links;
 }
 
 }  // namespace moe

@@ -17,20 +17,6 @@ void add_limits(const Machine& machine, std::vector<LinkId>& path) {
   }
 }
 
-/// The host memory that `gpu` reaches with least latency on its own server; -1: none.
-int nearest_memory(const Machine& machine, const Routes& routes, int gpu) {
-  const int from = machine.gpus[static_cast<std::size_t>(gpu)];
-  const int node = machine.devices[static_cast<std::size_t>(from)].node;
-  int best = -1;
-  for (std::size_t d = 0; d < machine.devices.size(); ++d) {
-    const int memory = static_cast<int>(d);
-    if (machine.devices[d].kind != DeviceKind::host_memory || machine.devices[d].node != node) continue;
-    if (!routes.reaches(from, memory)) continue;
-    if (best < 0 || routes.between(from, memory).latency < routes.between(from, best).latency) best = memory;
-  }
-  return best;
-}
-
 }  // namespace
 
 Resources fabric(const Machine& machine, double factor) {
@@ -54,16 +40,8 @@ std::vector<LinkId> path_of(const Machine& machine, const Route& route) {
 }
 
 std::vector<LinkId> bounced_path(const Machine& machine, const Routes& routes, int from_gpu, int to_gpu) {
-  const int memory = nearest_memory(machine, routes, from_gpu);
-  const int to = machine.gpus[static_cast<std::size_t>(to_gpu)];
-  if (memory < 0 || !routes.reaches(memory, to)) return path_of(machine, routes.between_gpus(from_gpu, to_gpu));
   std::vector<LinkId> path;
-  const int from = machine.gpus[static_cast<std::size_t>(from_gpu)];
-  for (const int l : routes.between(from, memory).links) path.push_back(static_cast<LinkId>(l));
-  for (const int l : routes.between(memory, to).links) {
-    const auto link = static_cast<LinkId>(l);
-    if (std::find(path.begin(), path.end(), link) == path.end()) path.push_back(link);
-  }
+  for (const int l : bounce_links(machine, routes, from_gpu, to_gpu)) path.push_back(static_cast<LinkId>(l));
   add_limits(machine, path);
   return path;
 }

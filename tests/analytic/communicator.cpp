@@ -89,10 +89,17 @@ TEST_CASE("a limit on both directions together halves the share of a ring", "[an
   CHECK(communicator(m, Routes(m), {0, 1, 2, 3}).share_GBps == Approx(20));
 }
 
-TEST_CASE("bouncing hops do not bound the share; their rate is in the profile", "[analytic]") {
+TEST_CASE("bouncing hops share the way to host memory and back", "[analytic]") {
   Machine m = two_sockets();
   m.p2p_level = P2pLevel::off;
-  CHECK(communicator(m, Routes(m), {0, 1, 2, 3}).share_GBps == 0);
+  m.devices.push_back({"mem0", DeviceKind::host_memory, 0, 0});
+  m.devices.push_back({"mem1", DeviceKind::host_memory, 1, 0});
+  for (const auto& [root, memory] : {std::pair{6, 8}, {7, 9}}) {
+    m.links.push_back({root, memory, LinkKind::fabric, from_GBps(1000), Seconds{0}, ""});
+    m.links.push_back({memory, root, LinkKind::fabric, from_GBps(1000), Seconds{0}, ""});
+  }
+  // Both GPUs of a switch write over its uplink, and two messages come back: half of 40 GB/s, both directions busy.
+  CHECK(communicator(m, Routes(m), {0, 1, 2, 3}).share_GBps == Approx(20 * m.pcie.duplex));
 }
 
 TEST_CASE("GPUs of two servers talk over the network", "[analytic]") {
