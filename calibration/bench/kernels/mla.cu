@@ -1,25 +1,27 @@
 // Absorbed MLA decode attention: all heads read one latent row (576) per token, its first 512 columns are also the
-// values. A block takes one sequence, 16 MT query rows (heads times query tokens) and one part of the tokens, 32 at a
-// time: its eight warps split the scores by tokens and k, then the output by columns.
+// values. A block takes one sequence, 16 MT query rows (heads times query tokens) and one part of the tokens, kTokens at a
+// time: its eight warps split the scores by tokens and k, then the output by columns. 64 tokens at a time read the queries
+// from shared memory half as often; two of those tiles leave room for 32 query rows.
 #include "kernels/attention.hpp"
 #include "kernels/split.cuh"
 
 namespace moe::bench {
 namespace {
 
-constexpr int kWarps = 8, kThreads = 32 * kWarps, kTokens = 32, kStages = 2, kStartTokens = 96;
-constexpr int kWidth = kLatent + kRope, kRowBytes = kWidth * 2, kTileBytes = kTokens * kRowBytes;
-constexpr int kPadded = kTokens + 8;  // columns of a row of probabilities: 80 bytes, no bank twice
+constexpr int kWarps = 8, kThreads = 32 * kWarps, kStages = 2, kStartTokens = 96;
+constexpr int kWidth = kLatent + kRope, kRowBytes = kWidth * 2;
 constexpr float kLog2e = 1.4426950408889634f;
 // Scale of DeepSeek-V3's heads before absorption: 128 + 64 wide.
 constexpr float kHeadWidth = 192;
 
-template <int MT>
+template <int MT, int kTokens>
 struct Shared {
+  static constexpr int kPadded = kTokens + 8;  ///< columns of a row of probabilities: 80 or 144 bytes, no bank twice
+  static constexpr int kTile = kTokens * kRowBytes;
   static constexpr int kQuery = 16 * MT * kRowBytes;
   static constexpr int kScores = 2 * 16 * MT * kTokens * 4;
   static constexpr int kProbabilities = 16 * MT * kPadded * 2;
-  static constexpr int kBytes = kQuery + kStages * kTileBytes + kScores + kProbabilities + 16 * MT * 2 * 4;
+  static constexpr int kBytes = kQuery + kStages * kTile + kScores + kProbabilities + 16 * MT * 2 * 4;
 };
 
 struct Arguments {
@@ -36,6 +38,7 @@ __device__ std::uint32_t chunk_at(std::uint32_t base, int row, int chunk) {
 }
 
 /// Rows follow one another in the cache: piece i of the tile is 16 bytes at 16 i.
+template <int kTokens>
 __device__ void copy_tile(std::uint32_t to, const bf16* cache, int first, int end) {
   constexpr int kChunks = kWidth / 8;
   const char* from = reinterpret_cast<const char*>(cache) + static_cast<long>(first) * kRowBytes;
@@ -48,9 +51,12 @@ __device__ void copy_tile(std::uint32_t to, const bf16* cache, int first, int en
   }
 }
 
-template <int MT>
+template <int MT, int kTokens>
 __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
   extern __shared__ __align__(128) char shared[];
+  using Layout = Shared<MT, kTokens>;
+  constexpr int kTileBytes = Layout::kTile, kPadded = Layout::kPadded;
+  constexpr int kEights = kTokens / 32;  // of tokens that a warp scores
   constexpr int kRows = 16 * MT, kPerRow = kThreads / kRows, kMine = kTokens / kPerRow;
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32, lane = thread % 32;
   const int split = static_cast<int>(blockIdx.x), tile = static_cast<int>(blockIdx.y) % a.row_tiles;
@@ -58,10 +64,10 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
   const int rows = a.s.heads * a.s.queries, first_row = tile * kRows;
   const int begin = split * a.chunk, end = min(a.s.context, begin + a.chunk);
   const bf16* cache = a.cache + sequence * a.s.context * kWidth;
-  const std::uint32_t queries = shared_address(shared), tiles = queries + Shared<MT>::kQuery;
-  float* scores = reinterpret_cast<float*>(shared + Shared<MT>::kQuery + kStages * kTileBytes);
-  bf16* probabilities = reinterpret_cast<bf16*>(reinterpret_cast<char*>(scores) + Shared<MT>::kScores);
-  float* factors = reinterpret_cast<float*>(reinterpret_cast<char*>(probabilities) + Shared<MT>::kProbabilities);
+  const std::uint32_t queries = shared_address(shared), tiles = queries + Layout::kQuery;
+  float* scores = reinterpret_cast<float*>(shared + Layout::kQuery + kStages * kTileBytes);
+  bf16* probabilities = reinterpret_cast<bf16*>(reinterpret_cast<char*>(scores) + Layout::kScores);
+  float* factors = reinterpret_cast<float*>(reinterpret_cast<char*>(probabilities) + Layout::kProbabilities);
   float* sums = factors + kRows;
   const std::uint32_t probability_base = shared_address(probabilities);
 
@@ -71,11 +77,11 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
     const bool there = first_row + row < rows;
     copy16(chunk_at(queries, row, c), a.q + (sequence * rows + (there ? first_row + row : 0)) * kWidth + c * 8, there);
   }
-  copy_tile(tiles, cache, begin, end);
+  copy_tile<kTokens>(tiles, cache, begin, end);
   commit_copies();
 
   // Places in a tile that do not change: keys of the scores, queries, values of the output (see chunk_at).
-  const int tokens = warp % 4 * 8, half = warp / 4;
+  const int tokens = warp % 4 * 8 * kEights, half = warp / 4;
   const std::uint32_t key_at = chunk_at(0, tokens + lane % 8, 4 * half + lane / 8);
   const std::uint32_t query_at[2] = {chunk_at(queries, lane % 16, 4 * half + lane / 16), chunk_at(queries, lane % 16, 4 * half + 2 + lane / 16)};
   std::uint32_t value_at[4];
@@ -93,27 +99,34 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
     const std::uint32_t here = tiles + static_cast<std::uint32_t>(i % kStages * kTileBytes);
     wait_copies<0>();
     __syncthreads();  // this tile is there, and everybody is done with the other one
-    if (i + 1 < steps) copy_tile(tiles + static_cast<std::uint32_t>((i + 1) % kStages * kTileBytes), cache, first + kTokens, end);
+    if (i + 1 < steps) copy_tile<kTokens>(tiles + static_cast<std::uint32_t>((i + 1) % kStages * kTileBytes), cache, first + kTokens, end);
     commit_copies();
-    // Scores: 8 tokens and half of k per warp: half of every 128 bytes of a row.
-    float score[MT][2][4] = {};
+    // Scores: 8 kEights tokens and half of k per warp: half of every 128 bytes of a row.
+    float score[kEights][MT][2][4] = {};
 #pragma unroll
     for (int c = 0; c < kChunks / 8; ++c) {
-      const uint4 w = ldmatrix(here + key_at + c * 128);
+      uint4 w[kEights];
+#pragma unroll
+      for (int e = 0; e < kEights; ++e) w[e] = ldmatrix(here + key_at + e * 8 * kRowBytes + c * 128);
 #pragma unroll
       for (int m = 0; m < MT; ++m) {
         const uint4 x = ldmatrix(query_at[0] + m * 16 * kRowBytes + c * 128);
         const uint4 z = ldmatrix(query_at[1] + m * 16 * kRowBytes + c * 128);
-        mma_bf16(score[m][0], x.x, x.y, x.z, x.w, w.x, w.y);
-        mma_bf16(score[m][1], z.x, z.y, z.z, z.w, w.z, w.w);
+#pragma unroll
+        for (int e = 0; e < kEights; ++e) {
+          mma_bf16(score[e][m][0], x.x, x.y, x.z, x.w, w[e].x, w[e].y);
+          mma_bf16(score[e][m][1], z.x, z.y, z.z, z.w, w[e].z, w[e].w);
+        }
       }
     }
 #pragma unroll
-    for (int m = 0; m < MT; ++m)
+    for (int e = 0; e < kEights; ++e)
 #pragma unroll
-      for (int h = 0; h < 2; ++h)
-        *reinterpret_cast<float2*>(scores + (half * kRows + 16 * m + lane / 4 + 8 * h) * kTokens + tokens + lane % 4 * 2) =
-            {score[m][0][2 * h] + score[m][1][2 * h], score[m][0][2 * h + 1] + score[m][1][2 * h + 1]};
+      for (int m = 0; m < MT; ++m)
+#pragma unroll
+        for (int h = 0; h < 2; ++h)
+          *reinterpret_cast<float2*>(scores + (half * kRows + 16 * m + lane / 4 + 8 * h) * kTokens + tokens + 8 * e + lane % 4 * 2) =
+              {score[e][m][0][2 * h] + score[e][m][1][2 * h], score[e][m][0][2 * h + 1] + score[e][m][1][2 * h + 1]};
     __syncthreads();
     // Softmax: kPerRow neighbouring threads per row.
     {
@@ -141,18 +154,18 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
     }
     __syncthreads();
     // Output: 64 columns per warp.
-    uint4 p[MT][2];
+    uint4 p[MT][kTokens / 16];
 #pragma unroll
     for (int m = 0; m < MT; ++m) {
       const float low = factors[16 * m + lane / 4], high = factors[16 * m + lane / 4 + 8];
 #pragma unroll
       for (int n = 0; n < 8; ++n) out[m][n][0] *= low, out[m][n][1] *= low, out[m][n][2] *= high, out[m][n][3] *= high;
 #pragma unroll
-      for (int t = 0; t < 2; ++t)
+      for (int t = 0; t < kTokens / 16; ++t)
         p[m][t] = ldmatrix(probability_base + static_cast<std::uint32_t>((16 * m + lane % 16) * kPadded * 2 + t * 32 + lane / 16 * 16));
     }
 #pragma unroll
-    for (int t = 0; t < 2; ++t)
+    for (int t = 0; t < kTokens / 16; ++t)
 #pragma unroll
       for (int n = 0; n < 8; n += 2) {
         const uint4 w = ldmatrix_transposed(here + value_at[n / 2] + t * 16 * kRowBytes);
@@ -192,13 +205,9 @@ __global__ void __launch_bounds__(kThreads) mla(const Arguments a) {
     }
 }
 
-/// 16-row groups per block: as many as there are rows for and as shared memory holds.
+/// 16-row groups per block: two where there are rows for them and shared memory holds them with 64 tokens.
 int group_of(const MlaShape& s) {
-  const int rows = s.heads * s.queries;
-  const std::size_t room = device_facts().shared_bytes;
-  if (rows > 32 && room >= Shared<4>::kBytes) return 4;
-  if (rows > 16 && room >= Shared<2>::kBytes) return 2;
-  return 1;
+  return s.heads * s.queries > 16 && device_facts().shared_bytes >= Shared<2, 64>::kBytes ? 2 : 1;
 }
 int row_tiles(const MlaShape& s) {
   const int rows = 16 * group_of(s);
@@ -210,11 +219,12 @@ int splits_of(const MlaShape& s) {
 }
 long rows_of(const MlaShape& s) { return static_cast<long>(s.sequences) * s.queries * s.heads; }
 
-template <int MT>
+template <int MT, int kTokens>
 void launch_group(cudaStream_t stream, const Arguments& a) {
-  BENCH_CHECK(cudaFuncSetAttribute(mla<MT>, cudaFuncAttributeMaxDynamicSharedMemorySize, Shared<MT>::kBytes));
+  constexpr int kBytes = Shared<MT, kTokens>::kBytes;
+  BENCH_CHECK(cudaFuncSetAttribute(mla<MT, kTokens>, cudaFuncAttributeMaxDynamicSharedMemorySize, kBytes));
   const dim3 grid(static_cast<unsigned>(a.splits), static_cast<unsigned>(a.s.sequences * a.row_tiles));
-  mla<MT><<<grid, kThreads, Shared<MT>::kBytes, stream>>>(a);
+  mla<MT, kTokens><<<grid, kThreads, kBytes, stream>>>(a);
   BENCH_CHECK_LAUNCH();
 }
 
@@ -230,10 +240,8 @@ void launch_mla(cudaStream_t stream, const MlaShape& s, const bf16* q, const bf1
     a.values = static_cast<float*>(workspace);
     a.lse = a.values + rows_of(s) * a.splits * kLatent;
   }
-  const int group = group_of(s);
-  if (group == 4) launch_group<4>(stream, a);
-  else if (group == 2) launch_group<2>(stream, a);
-  else launch_group<1>(stream, a);
+  if (group_of(s) == 2) launch_group<2, 64>(stream, a);
+  else launch_group<1, 32>(stream, a);
   if (a.splits == 1) return;
   merge_parts<kLatent><<<static_cast<unsigned>(rows_of(s)), kLatent / 2, 0, stream>>>(a.values, a.lse, a.splits, y);
   BENCH_CHECK_LAUNCH();
