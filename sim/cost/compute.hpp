@@ -34,7 +34,8 @@ struct KernelCost {
 /// y[m,n] = x[m,k] w[k,n].
 ///   t = t0 + cq m k 1e-6 + smax(memory, tiles; p)
 ///   memory = n k b [(1-h)/(e BW) + h/BW_L2] + 2 m (k+n)/BW_L2
-///   tiles  = wave(T S/SM; w) (k/S tau + eps), T = ceil(m/bm) ceil(n/bn), S = split-K; least over the regime's tiles
+///   tiles  = wave(T S/SM; w) (k/S tau + eps) + [S>1] split, T = ceil(m/bm) ceil(n/bn), S = split-K
+///            least over the regime's tiles, and over splitting or not
 KernelCost dense_gemm(const GpuSpec& gpu, const DenseGemmPath& path, double m, double n, double k,
                       double reuse_bytes = kCold);
 

@@ -14,8 +14,8 @@ double split_k(const GpuSpec& gpu, const DenseGemmPath& path, double tiles, doub
 
 }  // namespace
 
-/// Regimes with the same m_max are alternatives: the library takes the quickest. Beyond the last one, the last (the cost
-/// then says out of range). Tested: tests/analytic/dense_gemm.cpp.
+/// Regimes with the same m_max are alternatives, and so are whole and split K: the library takes the quickest. Beyond the
+/// last regime, the last (the cost then says out of range). Tested: tests/analytic/dense_gemm.cpp.
 GemmTile gemm_tile(const GpuSpec& gpu, const DenseGemmPath& path, double m, double n, double k) {
   MOE_CHECK(!path.regimes.empty(), "a dense GEMM path has at least one regime");
   auto r = path.regimes.begin();
@@ -26,10 +26,13 @@ GemmTile gemm_tile(const GpuSpec& gpu, const DenseGemmPath& path, double m, doub
     t.bm = r->bm;
     t.bn = r->bn;
     t.tiles = std::ceil(m / r->bm) * std::ceil(n / r->bn);
-    t.splits = split_k(gpu, path, t.tiles, k);
-    t.waves = t.tiles * t.splits / gpu.sm;
-    t.time_us = wave(t.waves, path.wave_quant) * (k / t.splits * r->tau_ns * 1e-3 + path.eps_us);
-    if (best.bm == 0 || t.time_us < best.time_us) best = t;
+    for (const double splits : {1.0, split_k(gpu, path, t.tiles, k)}) {
+      t.splits = splits;
+      t.waves = t.tiles * t.splits / gpu.sm;
+      t.time_us = wave(t.waves, path.wave_quant) * (k / t.splits * r->tau_ns * 1e-3 + path.eps_us);
+      if (t.splits > 1) t.time_us += path.split_us;
+      if (best.bm == 0 || t.time_us < best.time_us) best = t;
+    }
   }
   return best;
 }

@@ -16,17 +16,40 @@ struct GroupCost {
   double memory_us = 0, compute_us = 0, time_us = 0, waves = 0;
 };
 
+/// Waves of `blocks` blocks, one after the other: time, compute and waves of `cost`, whose memory time is known.
+void in_turn(const GpuSpec& gpu, const MoePath& path, double k, int rows, double blocks, GroupCost& cost) {
+  const double slots = path.blocks_per_sm * gpu.sm, full = std::floor(blocks / slots);
+  const double k_us = k * (rows == 16 ? path.bn1 : path.bn2) / 128 * 1e-3;
+  const auto add = [&](double waves, double in_wave) {
+    const double together = std::ceil(in_wave / gpu.sm) * k_us * path.tau1_ns_per_row * rows;
+    const double block_us = smax(k_us * path.tau0_ns + path.eps_us, together, path.p);
+    cost.compute_us += waves * block_us;
+    cost.time_us += waves * smax(cost.memory_us * in_wave / blocks, block_us, path.p);
+  };
+  if (full > 0) add(full, slots);
+  if (blocks > full * slots) add(1, blocks - full * slots);
+  cost.waves = blocks / slots;
+}
+
 /// memory  = A w [(1-h)/(e BW) + h/BW_L2] + (T-A) w/BW_L2   a hot expert's further tiles read its weights from L2
 /// compute = wave(T ceil(N/bn)/SM; omega) (K (tau0 + tau1 bm) + eps)
+///
+/// blocks_per_sm = c > 0 (kernels whose blocks are known): waves of c SM blocks, one after the other; a wave of b blocks
+/// takes smax(its share of the memory time, smax(K' tau0 + eps, ceil(b/SM) K' tau1 bm; p); p), K' = K bn/128. So the last,
+/// partly filled wave takes at least the latency of a block; blocks on one SM share its multipliers.
 GroupCost cost_of(const GpuSpec& gpu, const MoePath& path, const Group& g, const ExpertLoad& load, int rows,
                   double reuse_bytes) {
   GroupCost cost;
   const double tiles = load.tiles_for(rows);
   if (tiles <= 0) return cost;
   const ReadRate rate = read_rate(gpu, path.dram_eff, path.l2_tbps, reuse_bytes);
+  cost.memory_us = load.active * g.weight_bytes * rate.mixed_us + (tiles - load.active) * g.weight_bytes * rate.l2_us;
+  if (path.blocks_per_sm > 0) {
+    in_turn(gpu, path, g.k, rows, tiles * std::ceil(g.n / (rows == 16 ? path.bn1 : path.bn2)), cost);
+    return cost;
+  }
   const double tile_us = g.k * (path.tau0_ns + path.tau1_ns_per_row * rows) * 1e-3 + path.eps_us;
   cost.waves = tiles * std::ceil(g.n / g.bn) / gpu.sm;
-  cost.memory_us = load.active * g.weight_bytes * rate.mixed_us + (tiles - load.active) * g.weight_bytes * rate.l2_us;
   cost.compute_us = wave(cost.waves, path.wave_quant) * tile_us;
   cost.time_us = smax(cost.memory_us, cost.compute_us, path.p);
   return cost;

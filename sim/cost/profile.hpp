@@ -31,7 +31,7 @@ struct GemmRegime {
 
 struct DenseGemmPath {
   double bytes_per_weight = 2, t0_us = 0, cq_us_per_Melem = 0, dram_eff = 0.8, l2_tbps = 0, eps_us = 0, p = 2,
-         wave_quant = 0;
+         wave_quant = 0, split_us = 0;
   int split_k_max = 1, split_k_min_k = 0;
   std::vector<GemmRegime> regimes;
   ComputeType compute = ComputeType::bf16;
@@ -49,7 +49,8 @@ struct TileRule {
 struct MoePath {
   double bytes_per_weight = 2, bytes_per_activation = 2;
   TileRule tile;
-  int bn1 = 0, bn2 = 0;
+  int bn1 = 0, bn2 = 0;       ///< columns of a tile, first and second GEMM; with blocks_per_sm: of 16 rows, of more rows
+  int blocks_per_sm = 0;      ///< 0: waves of tiles over SMs; else waves of blocks in turn (cost/grouped_experts.cpp)
   double t0_us = 0, ck_us = 0, ctok_us = 0, cE_us = 0, cA_us = 0, crow_us_per_MB = 0, dram_eff = 0.8, l2_tbps = 0,
          tau0_ns = 0, tau1_ns_per_row = 0, eps_us = 0, p = 2, wave_quant = 0;
   bool table_rows_clamped = false;  ///< only for evaluating benchmark rows (kernels.md 2, "clamp")
@@ -62,7 +63,7 @@ struct MoePath {
 struct AttentionPath {
   int head_tile = 16, max_splits = 1, min_chunk = 64;
   double ctas_per_sm = 1, t0_us = 0, batch_us = 0, cq_us_per_MB = 0, reduce_us = 0, dram_eff = 0.8, l2_tbps = 0,
-         tau_us_per_token = 0, eps_us = 0, p = 2, wave_quant = 0;
+         tau_us_per_token = 0, split_us = 0, eps_us = 0, p = 2, wave_quant = 0;
   std::string split_rule;     ///< empty: kernels.md 2; else a named rule of the stack's kernel
   std::vector<std::string> includes;
   FitQuality quality;

@@ -57,6 +57,7 @@ void bind_dense_gemm(Fields& f, DenseGemmPath& path) {
   bind_wave(f, path.wave_quant, path.eps_us);
   f.integer("split_k_max", path.split_k_max, Need::required, Range::at_least(1), "largest split of K");
   f.integer("split_k_min_k", path.split_k_min_k, Need::required, Range::not_negative(), "no split below this K");
+  constant(f, "split_us", path.split_us, "adding the parts where K is split; split where that is quicker", Need::optional);
   bind_regimes(f, path.regimes);
   bind_common(f, path.includes, path.quality, {"m", "n", "k"});
 }
@@ -68,13 +69,15 @@ void bind_moe(Fields& f, MoePath& path) {
   f.choice("compute", path.compute, compute_names(), Need::required, "format in which the multiply runs");
   bind_tile_rule(f, path.tile);
   std::vector<double> columns;
-  f.numbers("bn", columns, Unit::count, Need::required, Range::at_least(1), "columns of a tile: [first, second GEMM]");
+  f.numbers("bn", columns, Unit::count, Need::required, Range::at_least(1), "columns of a tile: [first, second GEMM]; with blocks_per_sm: [of 16 rows, of more rows]");
   if (columns.size() == 2) {
     path.bn1 = static_cast<int>(columns[0]);
     path.bn2 = static_cast<int>(columns[1]);
   } else if (!columns.empty()) {
     f.error("bn", "`bn` has two entries, one for each GEMM");
   }
+  f.integer("blocks_per_sm", path.blocks_per_sm, Need::optional, Range::not_negative(),
+            "blocks that share an SM: waves of blocks come one after the other; 0: waves of tiles over SMs");
   bind_rates(f, path.t0_us, path.dram_eff, path.l2_tbps, path.p);
   constant(f, "ck_us", path.ck_us, "per expert that a token picks");
   constant(f, "ctok_us", path.ctok_us, "per token of the batch");
@@ -99,8 +102,9 @@ void bind_attention(Fields& f, AttentionPath& path) {
   bind_rates(f, path.t0_us, path.dram_eff, path.l2_tbps, path.p);
   constant(f, "cq_us_per_MB", path.cq_us_per_MB, "per MB of query and output");
   f.number("batch_us", path.batch_us, Need::optional, Range::not_negative(), "growth of the fixed part with each doubling of sequences x queries");
-  constant(f, "reduce_us", path.reduce_us, "joining splits, times log2(1 + splits)");
+  constant(f, "reduce_us", path.reduce_us, "joining splits, times log2(1 + splits); once where split_us is given");
   constant(f, "tau_us_per_token", path.tau_us_per_token, "of one tile per cached token and 128 elements of head_dim");
+  constant(f, "split_us", path.split_us, "joining: for each split", Need::optional);
   bind_wave(f, path.wave_quant, path.eps_us);
   int rule = 0;
   std::vector<std::string> names{"fitted"};

@@ -13,6 +13,9 @@ struct SplitKv {
   double tiles = 0;      ///< head tiles over all sequences and KV heads, before splitting
   double splits = 1;     ///< blocks that share one tile's cached tokens
   double tile_units = 1; ///< cost of one tile per token, in units of the path's tau
+  double chunk = 0;      ///< cached tokens of the longest block
+  double per_sm = 1;     ///< blocks that share an SM (occ)
+  double part_bytes = 0; ///< parts of the output, which a further kernel joins; 0: not counted
 };
 
 /// Empty rule (fitted kernels): tiles = B Hkv ceil(group queries / head_tile),
@@ -21,7 +24,12 @@ struct SplitKv {
 ///   32 for 64 and 128 heads (tuned entries), else 8; splits = largest power of two <= 576 / (B tiles), at most 64.
 ///   The multiply pads a tile to 16 rows, so tau counts units of 16 rows. The tuned entries' own splits are not
 ///   published; the same rule is assumed for them.
-/// Tested: tests/analytic/attention.cpp.
+/// suite_gqa, suite_mla (kernels of the calibration suite: splits_for and chunk_of of calibration/bench/kernels/split.cuh,
+///   grids of gqa.cu and mla.cu): the fewest splits, at most 64 and one per 64 tokens, for which waves x (chunk + start) is
+///   least; chunk = whole steps of 64 tokens; start = 128 tokens (gqa), 96 (mla). gqa: tiles of 16 rows of one KV head, two
+///   blocks to an SM. mla: blocks of 4, 2 or 1 groups of 16 rows, as many as there are rows for and shared memory holds, one
+///   to an SM, two of one group; units = groups on the SM. The splits' parts are fp32.
+/// Tested: tests/analytic/attention.cpp, tests/analytic/suite_kernels.cpp.
 SplitKv split_kv(const GpuSpec& gpu, const AttentionPath& path, const AttentionShape& shape);
 
 /// Names that AttentionPath.split_rule may have besides the empty one.

@@ -55,10 +55,17 @@ void start(AttentionPath& p, const GpuSpec& gpu, const Start& s) {
   p.wave_quant = 0.2;
 }
 
+/// The calibration suite's own kernels cut by a rule that is known (cost/split_kv.hpp).
+std::string known_rule(const PathData& data) {
+  if (!data.name.starts_with("suite-")) return "";
+  return data.op == Op::gqa ? "suite_gqa" : data.op == Op::mla ? "suite_mla" : "";
+}
+
 /// MLA kernels may cut below the 16 rows of a tensor-core tile; grouped-query kernels pack a group into one.
 template <class Path>
 void search_cuts(const GpuSpec& gpu, Best<Path>& best, const Knobs<Path>& knobs, const Rows& rows, bool mla) {
-  for (const Cut& cut : cuts()) {
+  const std::vector<Cut> unknown = best.path.split_rule.empty() ? cuts() : std::vector<Cut>{};
+  for (const Cut& cut : unknown) {
     const Path from = best.path;
     std::vector<int> choices = cut.choices;
     if (mla && cut.field == &AttentionPath::head_tile) choices.insert(choices.end(), {1, 8});
@@ -101,7 +108,14 @@ Path search(const GpuSpec& gpu, const Path& base, const Knobs<Path>& knobs, cons
 }  // namespace
 
 AttentionPath fit_attention(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
-  return search(gpu, AttentionPath{}, knobs_of<AttentionPath>(gpu), rows, data.op != Op::gqa);
+  AttentionPath base;
+  base.split_rule = known_rule(data);
+  Knobs<AttentionPath> knobs = knobs_of<AttentionPath>(gpu);
+  if (!base.split_rule.empty()) {
+    base.split_us = 0.05;  // a start: one trip to L2 per four parts, which is how far the joining loop is unrolled
+    knobs.push_back({[](AttentionPath& p) -> double& { return p.split_us; }, {1e-3, 1}});
+  }
+  return search(gpu, base, knobs, rows, data.op != Op::gqa);
 }
 
 MlaModulePath fit_mla_module(const GpuSpec& gpu, const PathData& data, const Rows& rows) {

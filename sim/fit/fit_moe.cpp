@@ -23,9 +23,8 @@ Knobs knobs_of(const GpuSpec& gpu) {
           {[](MoePath& p) -> double& { return p.wave_quant; }, {0, 1, false}}};
 }
 
-/// Rules that are tried. Of the calibration suite's own kernels the rule is known: tile_rows_for in grouped_gemm.cu.
-std::vector<TileRule> rules(const PathData& data) {
-  if (data.name.starts_with("suite-")) return {{"adc", {16, 0.75}}};
+/// Rules that are tried.
+std::vector<TileRule> rules() {
   std::vector<TileRule> out;
   for (const double b : {16, 32, 64, 128}) out.push_back({"fix", {b}});
   for (const char* kind : {"mar", "mrl"}) out.push_back({kind, {0.9}});
@@ -62,16 +61,27 @@ MoePath start_path(const GpuSpec& gpu, const PathData& data) {
   return p;
 }
 
+/// How the calibration suite's own kernels cut their work (grouped_gemm.cu): tile_rows_for; tiles of 16 rows have 32 columns
+/// (four warps share K), taller ones 128; 96 KB of shared memory let two blocks onto an SM.
+void cut_as_suite(MoePath& p) {
+  p.tile = {"adc", {16, 0.75}};
+  p.bn1 = 32;
+  p.bn2 = 128;
+  p.blocks_per_sm = 2;
+  p.wave_quant = 1;
+  p.tau0_ns = 4;
+  p.tau1_ns_per_row = 0.1;
+}
+
 struct Candidate {
   MoePath path;
   double loss = 0;
 };
 
 /// The best of the tile rules, tuned shortly from `base`.
-std::vector<Candidate> search_rules(const GpuSpec& gpu, const PathData& data, const MoePath& base, const Knobs& knobs,
-                                    const Rows& rows) {
+std::vector<Candidate> search_rules(const GpuSpec& gpu, const MoePath& base, const Knobs& knobs, const Rows& rows) {
   std::vector<Candidate> all;
-  for (const TileRule& rule : rules(data)) {
+  for (const TileRule& rule : rules()) {
     Candidate c{base, 0};
     c.path.tile = rule;
     c.loss = tune(gpu, c.path, knobs, rows, 5);
@@ -95,24 +105,34 @@ void search_columns(const GpuSpec& gpu, Candidate& c, const Knobs& knobs, const 
   }
 }
 
-}  // namespace
-
-MoePath fit_moe(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
-  const Knobs knobs = knobs_of(gpu);
-  const Rows few = pick(rows, kSearchRows);
-  MoePath base = start_path(gpu, data);
-  tune(gpu, base, knobs, few, 15);
-  std::vector<Candidate> found = search_rules(gpu, data, base, knobs, few);
+MoePath search(const GpuSpec& gpu, const MoePath& base, const Knobs& knobs, const Rows& few) {
+  std::vector<Candidate> found = search_rules(gpu, base, knobs, few);
   found.resize(std::min<std::size_t>(4, found.size()));
   Best<MoePath> best;
   for (Candidate& c : found) {
     search_columns(gpu, c, knobs, few);
     best.offer(c.path, c.loss);
   }
-  for (const Candidate& c : search_rules(gpu, data, MoePath(best.path), knobs, few)) best.offer(c.path, c.loss);
-  tune(gpu, best.path, knobs, pick(rows, kFinalRows), 20);
-  for (const Knob<MoePath>& k : knobs) k.of(best.path) = rounded(k.of(best.path));
+  for (const Candidate& c : search_rules(gpu, MoePath(best.path), knobs, few)) best.offer(c.path, c.loss);
   return best.path;
+}
+
+}  // namespace
+
+MoePath fit_moe(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
+  Knobs knobs = knobs_of(gpu);
+  const Rows few = pick(rows, kSearchRows);
+  const bool cut_known = data.name.starts_with("suite-");
+  MoePath path = start_path(gpu, data);
+  if (cut_known) {
+    cut_as_suite(path);
+    knobs.pop_back();  // wave_quant: these waves are whole
+  }
+  tune(gpu, path, knobs, few, 15);
+  if (!cut_known) path = search(gpu, path, knobs, few);
+  tune(gpu, path, knobs, pick(rows, kFinalRows), 20);
+  for (const Knob<MoePath>& k : knobs) k.of(path) = rounded(k.of(path));
+  return path;
 }
 
 }  // namespace moe

@@ -84,6 +84,7 @@ std::string entry(const std::string& name, const DenseGemmPath& p) {
   e.add("includes", list(p.includes)).add("t0_us", p.t0_us).add("cq_us_per_Melem", p.cq_us_per_Melem);
   e.add("dram_eff", p.dram_eff).add("l2_tbps", p.l2_tbps).add("eps_us", p.eps_us).add("p", p.p);
   e.add("wave_quant", p.wave_quant).add("split_k_max", p.split_k_max).add("split_k_min_k", p.split_k_min_k);
+  if (p.split_us > 0) e.add("split_us", p.split_us);
   std::vector<std::string> regimes;
   for (const GemmRegime& r : p.regimes)
     regimes.push_back(
@@ -106,6 +107,7 @@ std::string entry(const std::string& name, const MoePath& p) {
   e.add("compute", name_of(p.compute))
       .add("tile_rule", list(rule))
       .add("bn", list({number(p.bn1), number(p.bn2)}));
+  if (p.blocks_per_sm > 0) e.add("blocks_per_sm", p.blocks_per_sm);
   if (p.table_rows_clamped) e.add("table_rows_clamped", "true");
   e.add("includes", list(p.includes)).add("t0_us", p.t0_us).add("ck_us", p.ck_us).add("ctok_us", p.ctok_us);
   e.add("cE_us", p.cE_us)
@@ -124,10 +126,9 @@ void add_attention(Entry& e, const AttentionPath& p) {
   e.add("ctas_per_sm", p.ctas_per_sm).add("t0_us", p.t0_us).add("cq_us_per_MB", p.cq_us_per_MB);
   if (p.batch_us > 0) e.add("batch_us", p.batch_us);
   e.add("reduce_us", p.reduce_us).add("dram_eff", p.dram_eff).add("l2_tbps", p.l2_tbps);
-  e.add("tau_us_per_token", p.tau_us_per_token)
-      .add("eps_us", p.eps_us)
-      .add("p", p.p)
-      .add("wave_quant", p.wave_quant);
+  e.add("tau_us_per_token", p.tau_us_per_token);
+  if (p.split_us > 0) e.add("split_us", p.split_us);
+  e.add("eps_us", p.eps_us).add("p", p.p).add("wave_quant", p.wave_quant);
 }
 
 std::string entry(const std::string& name, const AttentionPath& p) {

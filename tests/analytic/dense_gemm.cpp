@@ -56,6 +56,17 @@ TEST_CASE("of two tiles for the same rows the library takes the quicker", "[anal
   CHECK(gemm_tile(small_gpu(), path, 1, 1280, 1000).bn == 128);
 }
 
+TEST_CASE("K is split only where that is quicker than adding the parts", "[analytic]") {
+  DenseGemmPath path = plain_path();
+  path.split_k_max = 5;
+  path.split_us = 3;
+  // Two tiles on ten SMs may be split five ways: K/5 ns + 0.5 us + 3 us against K ns + 0.5 us; even at K = 3750.
+  CHECK(gemm_tile(small_gpu(), path, 1, 128, 3000).splits == 1);
+  CHECK(dense_gemm(small_gpu(), path, 1, 128, 3000).compute_us == Approx(3.5));
+  CHECK(gemm_tile(small_gpu(), path, 1, 128, 10000).splits == 5);
+  CHECK(dense_gemm(small_gpu(), path, 1, 128, 10000).compute_us == Approx(5.5));
+}
+
 TEST_CASE("when tiles cost nothing the time is bytes over rate", "[analytic]") {
   DenseGemmPath path = plain_path();
   path.eps_us = 0;
