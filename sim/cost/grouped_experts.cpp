@@ -32,7 +32,7 @@ void in_turn(const GpuSpec& gpu, const MoePath& path, double k, int rows, double
 }
 
 /// memory  = A w [(1-h)/(e BW) + h/BW_L2] + (T-A) w/BW_L2   a hot expert's further tiles read its weights from L2
-/// compute = wave(T ceil(N/bn)/SM; omega) (K (tau0 + tau1 bm) + eps)
+/// compute = wave(T ceil(N/bn)/SM; omega) (K (tau0 + tau1 bm) + eps)     bm: with row_piece the mean over tiles of whole pieces
 ///
 /// blocks_per_sm = c > 0 (kernels whose blocks are known): waves of c SM blocks, one after the other; a wave of b blocks
 /// takes smax(its share of the memory time, smax(K' tau0 + eps, ceil(b/SM) K' tau1 bm; p); p), K' = K bn/128. So the last,
@@ -48,7 +48,8 @@ GroupCost cost_of(const GpuSpec& gpu, const MoePath& path, const Group& g, const
     in_turn(gpu, path, g.k, rows, tiles * std::ceil(g.n / (rows == 16 ? path.bn1 : path.bn2)), cost);
     return cost;
   }
-  const double tile_us = g.k * (path.tau0_ns + path.tau1_ns_per_row * rows) * 1e-3 + path.eps_us;
+  const double in_tile = path.row_piece > 0 ? path.row_piece * load.tiles_for(path.row_piece) / tiles : rows;
+  const double tile_us = g.k * (path.tau0_ns + path.tau1_ns_per_row * in_tile) * 1e-3 + path.eps_us;
   cost.waves = tiles * std::ceil(g.n / g.bn) / gpu.sm;
   cost.compute_us = wave(cost.waves, path.wave_quant) * tile_us;
   cost.time_us = smax(cost.memory_us, cost.compute_us, path.p);

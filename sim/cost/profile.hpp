@@ -51,6 +51,7 @@ struct MoePath {
   TileRule tile;
   int bn1 = 0, bn2 = 0;       ///< columns of a tile, first and second GEMM; with blocks_per_sm: of 16 rows, of more rows
   int blocks_per_sm = 0;      ///< 0: waves of tiles over SMs; else waves of blocks in turn (cost/grouped_experts.cpp)
+  int row_piece = 0;          ///< rows of a tile are multiplied in pieces of so many, as far as there are rows; 0: whole tiles
   double t0_us = 0, ck_us = 0, ctok_us = 0, cE_us = 0, cA_us = 0, crow_us_per_MB = 0, dram_eff = 0.8, l2_tbps = 0,
          tau0_ns = 0, tau1_ns_per_row = 0, eps_us = 0, p = 2, wave_quant = 0;
   bool table_rows_clamped = false;  ///< only for evaluating benchmark rows (kernels.md 2, "clamp")

@@ -78,6 +78,8 @@ void bind_moe(Fields& f, MoePath& path) {
   }
   f.integer("blocks_per_sm", path.blocks_per_sm, Need::optional, Range::not_negative(),
             "blocks that share an SM: waves of blocks come one after the other; 0: waves of tiles over SMs");
+  f.integer("row_piece", path.row_piece, Need::optional, Range::not_negative(),
+            "a tile multiplies its rows in pieces of so many (8, 16, ... 256), as far as there are rows; 0: whole tiles");
   bind_rates(f, path.t0_us, path.dram_eff, path.l2_tbps, path.p);
   constant(f, "ck_us", path.ck_us, "per expert that a token picks");
   constant(f, "ctok_us", path.ctok_us, "per token of the batch");

@@ -59,9 +59,9 @@ SplitKv suite_gqa(const GpuSpec& gpu, const AttentionPath& path, const Attention
 }
 
 SplitKv suite_mla(const GpuSpec& gpu, const AttentionShape& shape) {
-  constexpr double kStartTokens = 96, kRoomFor4 = 169472, kRoomFor2 = 121600;  // mla.cu: Shared<4>, Shared<2>::kBytes
-  const double rows = shape.heads * shape.queries, room = gpu.shared_memory_bytes;
-  const double groups = rows > 32 && room >= kRoomFor4 ? 4 : rows > 16 && room >= kRoomFor2 ? 2 : 1;
+  constexpr double kStartTokens = 96, kRoomFor2 = 205568;  // mla.cu: Shared<2, 64>::kBytes
+  const double rows = shape.heads * shape.queries;
+  const double groups = rows > 16 && gpu.shared_memory_bytes >= kRoomFor2 ? 2 : 1;
   SplitKv s;
   s.tiles = shape.sequences * std::ceil(rows / (16 * groups));
   s.per_sm = groups == 1 ? 2 : 1;

@@ -27,8 +27,8 @@ struct SplitKv {
 /// suite_gqa, suite_mla (kernels of the calibration suite: splits_for and chunk_of of calibration/bench/kernels/split.cuh,
 ///   grids of gqa.cu and mla.cu): the fewest splits, at most 64 and one per 64 tokens, for which waves x (chunk + start) is
 ///   least; chunk = whole steps of 64 tokens; start = 128 tokens (gqa), 96 (mla). gqa: tiles of 16 rows of one KV head, two
-///   blocks to an SM. mla: blocks of 4, 2 or 1 groups of 16 rows, as many as there are rows for and shared memory holds, one
-///   to an SM, two of one group; units = groups on the SM. The splits' parts are fp32.
+///   blocks to an SM. mla: blocks of two groups of 16 rows where there are rows for them and shared memory holds them, one to
+///   an SM; else of one group, two to an SM; units = groups on the SM. The splits' parts are fp32.
 /// Tested: tests/analytic/attention.cpp, tests/analytic/suite_kernels.cpp.
 SplitKv split_kv(const GpuSpec& gpu, const AttentionPath& path, const AttentionShape& shape);
 

@@ -23,8 +23,9 @@ Knobs knobs_of(const GpuSpec& gpu) {
           {[](MoePath& p) -> double& { return p.wave_quant; }, {0, 1, false}}};
 }
 
-/// Rules that are tried.
-std::vector<TileRule> rules() {
+/// Rules that are tried; one where it is known with its pieces.
+std::vector<TileRule> rules(const MoePath& base) {
+  if (base.row_piece > 0) return {base.tile};
   std::vector<TileRule> out;
   for (const double b : {16, 32, 64, 128}) out.push_back({"fix", {b}});
   for (const char* kind : {"mar", "mrl"}) out.push_back({kind, {0.9}});
@@ -73,6 +74,13 @@ void cut_as_suite(MoePath& p) {
   p.tau1_ns_per_row = 0.1;
 }
 
+/// Its W4A16 kernel (grouped_w4a16.cu): the same tiles, in pieces of 8 rows as far as there are rows. Columns of a block
+/// depend on K there, so they are searched.
+void cut_in_pieces(MoePath& p) {
+  p.tile = {"adc", {16, 0.75}};
+  p.row_piece = 8;
+}
+
 struct Candidate {
   MoePath path;
   double loss = 0;
@@ -81,7 +89,7 @@ struct Candidate {
 /// The best of the tile rules, tuned shortly from `base`.
 std::vector<Candidate> search_rules(const GpuSpec& gpu, const MoePath& base, const Knobs& knobs, const Rows& rows) {
   std::vector<Candidate> all;
-  for (const TileRule& rule : rules()) {
+  for (const TileRule& rule : rules(base)) {
     Candidate c{base, 0};
     c.path.tile = rule;
     c.loss = tune(gpu, c.path, knobs, rows, 5);
@@ -122,8 +130,10 @@ MoePath search(const GpuSpec& gpu, const MoePath& base, const Knobs& knobs, cons
 MoePath fit_moe(const GpuSpec& gpu, const PathData& data, const Rows& rows) {
   Knobs knobs = knobs_of(gpu);
   const Rows few = pick(rows, kSearchRows);
-  const bool cut_known = data.name.starts_with("suite-");
+  const bool suite = data.name.starts_with("suite-"), pieces = suite && data.name.ends_with("w4a16");
+  const bool cut_known = suite && !pieces;
   MoePath path = start_path(gpu, data);
+  if (pieces) cut_in_pieces(path);
   if (cut_known) {
     cut_as_suite(path);
     knobs.pop_back();  // wave_quant: these waves are whole

@@ -108,6 +108,7 @@ std::string entry(const std::string& name, const MoePath& p) {
       .add("tile_rule", list(rule))
       .add("bn", list({number(p.bn1), number(p.bn2)}));
   if (p.blocks_per_sm > 0) e.add("blocks_per_sm", p.blocks_per_sm);
+  if (p.row_piece > 0) e.add("row_piece", p.row_piece);
   if (p.table_rows_clamped) e.add("table_rows_clamped", "true");
   e.add("includes", list(p.includes)).add("t0_us", p.t0_us).add("ck_us", p.ck_us).add("ctok_us", p.ctok_us);
   e.add("cE_us", p.cE_us)

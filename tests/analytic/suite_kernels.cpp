@@ -24,11 +24,11 @@ SplitKv mla(double sequences, double context, double heads) {
 }  // namespace
 
 TEST_CASE("suite MLA: one long sequence is cut into 64-token steps, at most 64 parts", "[analytic]") {
-  // 12000 tokens of 64 heads: one tile of four 16-row groups. 62 parts of 194 -> 256 tokens and 47 parts of 256 cost the
+  // 12000 tokens of 64 heads: two tiles of two 16-row groups. 62 parts of 194 -> 256 tokens and 47 parts of 256 cost the
   // same 256 + 96 in their one wave, and so does every number between: the fewest are 47. 63 parts of 191 -> 192 cost less.
   const SplitKv s = mla(1, 12000, 64);
-  CHECK(s.tiles == 1);
-  CHECK(s.tile_units == 4);
+  CHECK(s.tiles == 2);
+  CHECK(s.tile_units == 2);
   CHECK(s.per_sm == 1);
   CHECK(s.splits == 63);
   CHECK(s.chunk == 192);
@@ -38,7 +38,7 @@ TEST_CASE("suite MLA: one long sequence is cut into 64-token steps, at most 64 p
 TEST_CASE("suite MLA: a second wave costs more than longer parts", "[analytic]") {
   // 74 tiles of 2289 tokens: 3 parts are 222 blocks, two waves of 768 + 96 = 1728; 1 part is one wave of 2304 + 96 = 2400;
   // 5 parts are 370 blocks, three waves of 512 + 96 = 1824.
-  const SplitKv s = mla(74, 2289, 64);
+  const SplitKv s = mla(74, 2289, 32);
   CHECK(s.splits == 3);
   CHECK(s.chunk == 768);
 }
@@ -46,7 +46,7 @@ TEST_CASE("suite MLA: a second wave costs more than longer parts", "[analytic]")
 TEST_CASE("suite MLA: groups follow the rows and the shared memory, and share the SM", "[analytic]") {
   CHECK(mla(1, 64, 16).tile_units == 1);
   CHECK(mla(1, 64, 32).tile_units == 2);
-  CHECK(mla(1, 64, 128).tiles == 2);       // 128 rows: two blocks of 64
+  CHECK(mla(1, 64, 128).tiles == 4);       // 128 rows: four blocks of 32
   CHECK(mla(200, 64, 16).tile_units == 2); // 200 blocks on 132 SMs: two blocks of one group each on the busiest
   CHECK(mla(1, 64, 16).splits == 1);
   CHECK(mla(1, 64, 16).part_bytes == 0);   // whole: nothing to join
@@ -105,4 +105,24 @@ TEST_CASE("grouped GEMM in waves of blocks: the last, partly filled wave waits f
   const double memory_us = 3 * 1000 * 1000 * 2e-6;  // 6 us, 0.25 us a block
   const double two = std::hypot(4.0, 6.4), one = std::hypot(4.0, 3.2);
   CHECK(stages.gemm1_us == Approx(std::hypot(memory_us * 20 / 24, two) + std::hypot(memory_us * 4 / 24, one)));
+}
+
+TEST_CASE("a tile that multiplies its rows in pieces takes as long as its rows ask for", "[analytic]") {
+  // Experts of 20 and 5 rows in 64-row tiles, pieces of 8: 24 and 8 rows are multiplied, 16 per tile instead of 64.
+  MoePath path;
+  path.tile = {"fix", {64}};
+  path.bn1 = path.bn2 = 100;
+  path.row_piece = 8;
+  path.bytes_per_weight = path.bytes_per_activation = 1e-9;  // nothing to read
+  path.dram_eff = path.l2_tbps = 1;
+  path.tau0_ns = 2;
+  path.tau1_ns_per_row = 0.5;
+  path.p = 2;
+  MoeShape shape;
+  shape.tokens = 25;
+  shape.hidden = shape.intermediate = 1000;
+  shape.topk = 1;
+  shape.experts = shape.local_experts = 2;
+  // First GEMM: 2 tiles of 2000 columns are 40 blocks, 4 waves on 10 SMs, each 1000 x (2 + 0.5 x 16) ns.
+  CHECK(expert_stages(small_gpu(), path, shape, load_of({20, 5}, 25)).gemm1_us == Approx(40).epsilon(1e-6));
 }
