@@ -21,8 +21,8 @@ void in_turn(const GpuSpec& gpu, const MoePath& path, double k, int rows, double
   const double slots = path.blocks_per_sm * gpu.sm, full = std::floor(blocks / slots);
   const double k_us = k * (rows == 16 ? path.bn1 : path.bn2) / 128 * 1e-3;
   const auto add = [&](double waves, double in_wave) {
-    const double together = std::ceil(in_wave / gpu.sm) * k_us * path.tau1_ns_per_row * rows;
-    const double block_us = smax(k_us * path.tau0_ns + path.eps_us, together, path.p);
+    const double tile_us = k_us * (path.tau0_ns + path.tau1_ns_per_row * rows);
+    const double block_us = std::ceil(in_wave / gpu.sm) * tile_us + path.eps_us;
     cost.compute_us += waves * block_us;
     cost.time_us += waves * smax(cost.memory_us * in_wave / blocks, block_us, path.p);
   };
@@ -34,9 +34,9 @@ void in_turn(const GpuSpec& gpu, const MoePath& path, double k, int rows, double
 /// memory  = A w [(1-h)/(e BW) + h/BW_L2] + (T-A) w/BW_L2   a hot expert's further tiles read its weights from L2
 /// compute = wave(T ceil(N/bn)/SM; omega) (K (tau0 + tau1 bm) + eps)     bm: with row_piece the mean over tiles of whole pieces
 ///
-/// blocks_per_sm = c > 0 (kernels whose blocks are known): waves of c SM blocks, one after the other; a wave of b blocks
-/// takes smax(its share of the memory time, smax(K' tau0 + eps, ceil(b/SM) K' tau1 bm; p); p), K' = K bn/128. So the last,
-/// partly filled wave takes at least the latency of a block; blocks on one SM share its multipliers.
+/// blocks_per_sm = c > 0 (kernels whose blocks are known): waves of c SM blocks, one after the other. A wave of b blocks
+/// takes smax(its share of the memory time, ceil(b/SM) K bn/128 (tau0 + tau1 bm) + eps; p): blocks on one SM share its
+/// multipliers, and the last, partly filled wave still takes as long as a block.
 GroupCost cost_of(const GpuSpec& gpu, const MoePath& path, const Group& g, const ExpertLoad& load, int rows,
                   double reuse_bytes) {
   GroupCost cost;
