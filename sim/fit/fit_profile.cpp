@@ -92,6 +92,17 @@ void judge(const GpuSpec& gpu, const PathData& d, Path& path, const std::vector<
   }
 }
 
+/// Grouped GEMMs whose blocks are known jump where the tile changes, which is no axis of a table: it would carry the
+/// correction of one tile over to another.
+template <class Path>
+bool takes_table(const Path&) {
+  return true;
+}
+template <>
+bool takes_table(const MoePath& path) {
+  return path.blocks_per_sm == 0;
+}
+
 /// Equation, then table. `budget`: points of the table.
 template <class Path>
 Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& samples,
@@ -102,7 +113,7 @@ Path fit_one(const GpuSpec& gpu, const PathData& d, const std::vector<Sample>& s
   if (options.points > 0) rows = pick(rows, options.points);
   Path path = fit(gpu, d, rows);
   path.includes = parts_of(d);
-  if (!options.residuals) return path;
+  if (!options.residuals || !takes_table(path)) return path;
   Rows possible;
   std::vector<double> ln_residual;
   for (const Sample* s : rows) {
