@@ -132,7 +132,7 @@ DenseGemmPath fit_dense_gemm(const GpuSpec& gpu, const PathData& data, const Row
     DenseGemmPath path = start_path(gpu, data.format);
     path.split_k_max = split;
     path.split_k_min_k = from_k;
-    if (data.name.starts_with("suite-")) path.split_us = 1;  // engines' paths keep the form that their documents quote
+    path.split_us = 1;
     const Knobs all = knobs_for(gpu, path, rows);
     tune(gpu, path, all, few, 5);
     search_tiles(gpu, path, rows);
