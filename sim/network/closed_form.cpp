@@ -7,6 +7,7 @@
 #include "engine/engine.hpp"
 #include "network/fabric.hpp"
 #include "network/pcie_rule.hpp"
+#include "network/together.hpp"
 
 namespace moe {
 namespace {
@@ -24,17 +25,38 @@ double links_us(const Machine& machine, const Routes& routes, const Communicator
   return to_us(run(b.seal(), fabric(machine), Sharing::max_min, &rule).makespan);
 }
 
+constexpr double kRounding = 1e-6;  // the clock counts picoseconds
+
+/// Whose flows can be held back by links that its constants do not know.
+Algorithm unlimited(const CollectiveCost& c) {
+  for (const auto& [name, algorithm] : {std::pair{"one-shot", Algorithm::one_shot}, {"two-shot", Algorithm::two_shot},
+                                        {"tree", Algorithm::tree}})
+    if (c.implementation.starts_with(name)) return algorithm;
+  return Algorithm::automatic;
+}
+
 }  // namespace
+
+CollectiveCost as_links_allow(const Machine& machine, const Routes& routes, const CommCost& cost, CollectiveRequest request,
+                              CollectiveCost c, double links) {
+  request.algorithm = unlimited(c);
+  if (request.algorithm == Algorithm::automatic || request.gpus.size() < 2 || request.bytes <= 0) return c;
+  const double us = alone_as_flows_us(machine, routes, cost, request, links);
+  if (us <= c.time_us * (1 + kRounding)) return c;
+  c.reason += fmt::format("; {:.1f} us by its constants, but these links carry less", c.time_us);
+  c.time_us = us;
+  return c;
+}
 
 CollectiveCost closed_form(const Machine& machine, const Routes& routes, const CommCost& cost,
                            const CollectiveRequest& r) {
   CollectiveCost c = by_algorithm(machine, routes, cost, r.gpus, r.algorithm, r.op, r.bytes, r.policy, r.engine);
   const Communicator comm = communicator(machine, routes, r.gpus);
-  if (r.op != CollectiveOp::all_to_all || comm.ranks() < 2 || r.bytes <= 0) return c;
+  if (r.op != CollectiveOp::all_to_all) return as_links_allow(machine, routes, cost, r, c);
+  if (comm.ranks() < 2 || r.bytes <= 0) return c;
   const AllToAllParts parts = all_to_all_parts(cost, comm, r.bytes);
   const double us = links_us(machine, routes, comm, parts.wire_bytes, parts.message_us);
   const double limited_us = parts.before_us + us;
-  constexpr double kRounding = 1e-6;  // the clock counts picoseconds
   if (limited_us <= c.time_us * (1 + kRounding)) return c;
   c.time_us = limited_us;
   c.reason += fmt::format("; the links leave a pair {:.1f} of the {:.1f} GB/s that it asks for",

@@ -1,5 +1,5 @@
 // How long does a collective take with the machine to itself? The closed form of its algorithm; an all-to-all whose pairs
-// together ask for more than the links leave takes as long as the links need.
+// together ask for more than the links leave takes as long as the links need, and so do custom kernels and trees.
 //
 //   T = before + max(message, links)        links: all pairs at once, equal messages, each at most as fast as its sender
 //
@@ -12,6 +12,11 @@
 #include "network/collective_flows.hpp"
 
 namespace moe {
+
+/// An engine's own kernel and a tree have constants of one machine; on another one the links may carry less. `c` is what the
+/// constants say of `request`: longer where its flows take longer. Rings know their links themselves (Communicator::share_GBps).
+CollectiveCost as_links_allow(const Machine& machine, const Routes& routes, const CommCost& cost, CollectiveRequest request,
+                              CollectiveCost c, double links = 1);
 
 /// Without byte matrix. Throws as by_algorithm does.
 CollectiveCost closed_form(const Machine& machine, const Routes& routes, const CommCost& cost,

@@ -30,7 +30,8 @@ std::string worst_link(const Program& program, const Timeline& t, const Resource
 
 /// Runs some collectives as flows, all starting at 0; returns the end of each.
 std::vector<Played> play(const Machine& machine, const Routes& routes, const CommCost& cost,
-                         const std::vector<const CollectiveRequest*>& requests, std::vector<std::set<LinkId>>* used) {
+                         const std::vector<const CollectiveRequest*>& requests, std::vector<std::set<LinkId>>* used,
+                         double factor = 1) {
   Builder b;
   CollectiveWriter writer(b, machine, routes, cost);
   std::vector<std::vector<OpId>> done;
@@ -41,7 +42,7 @@ std::vector<Played> play(const Machine& machine, const Routes& routes, const Com
   }
   const Program program = b.seal();
   PcieRule rule(machine, writer.reads());
-  const Resources links = fabric(machine);
+  const Resources links = fabric(machine, factor);
   const Timeline t = run(program, links, Sharing::max_min, &rule);
   std::vector<Played> ends;
   for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -65,8 +66,8 @@ bool meet(const Resources& fabric, const std::set<LinkId>& a, const std::set<Lin
 }  // namespace
 
 double alone_as_flows_us(const Machine& machine, const Routes& routes, const CommCost& cost,
-                         const CollectiveRequest& request) {
-  return play(machine, routes, cost, {&request}, nullptr).front().end_us;
+                         const CollectiveRequest& request, double links) {
+  return play(machine, routes, cost, {&request}, nullptr, links).front().end_us;
 }
 
 std::vector<TogetherResult> run_together(const Machine& machine, const Routes& routes, const CommCost& cost,

@@ -18,9 +18,9 @@ struct TogetherResult {
   std::string lost_on;      ///< the link on which its transfers lost most time to others; empty: on none
 };
 
-/// Time of a collective as flows, alone on the machine [us].
+/// Time of a collective as flows, alone on the machine [us]; `links`: every link is so many times as fast.
 double alone_as_flows_us(const Machine& machine, const Routes& routes, const CommCost& cost,
-                         const CollectiveRequest& request);
+                         const CollectiveRequest& request, double links = 1);
 
 std::vector<TogetherResult> run_together(const Machine& machine, const Routes& routes, const CommCost& cost,
                                          const std::vector<CollectiveRequest>& requests);

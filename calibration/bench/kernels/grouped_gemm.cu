@@ -1,4 +1,4 @@
-// Grouped GEMM. Two kernels over the same stages (fragments.cuh):
+// Grouped GEMM of bf16 and fp8 (int4: grouped_w4a16.cu). Two kernels over the same stages (fragments.cuh):
 //   skinny  tiles of 16 rows: the warps split k (and columns where k is short); nothing is shared until the end
 //   wide    tiles of 32 or 64 rows: the four warps take 32 columns each and share the activations
 #include <algorithm>

@@ -1,5 +1,8 @@
 // What a launch costs from the host and as a graph node (kernels that do nothing), and what changing the kernel adds.
+#include <algorithm>
+
 #include "harness/buffer.hpp"
+#include "harness/check.hpp"
 #include "kernels/small.hpp"
 #include "measure/points.hpp"
 #include "measure/sections.hpp"
@@ -8,13 +11,20 @@ namespace moe::bench {
 
 namespace {
 
-constexpr std::size_t kNear = 512ull << 20, kFar = 24ull << 30;  // bytes
+constexpr std::size_t kNear = 512ull << 20;  // bytes
+
+/// 24 GB, or half of what a smaller card has left.
+std::size_t far() {
+  std::size_t free = 0, all = 0;
+  BENCH_CHECK(cudaMemGetInfo(&free, &all));
+  return std::min<std::size_t>(24ull << 30, free / 2);
+}
 
 /// Small kernels of a decode step: their own time is short against what changing them costs.
 /// mode `switch`: unlike ones in turn against each of them repeated. `after_read`: each after a kernel that reads three times
 /// the L2, as the weights of a layer are read, against both repeated by themselves; `read_room` is what is read, piece by
 /// piece: once it is large, pages do not come round again soon either.
-Timing time_switch(cudaStream_t stream, std::size_t read_room) {
+Timing time_unlike(cudaStream_t stream, std::size_t read_room) {
   const Buffer x{8 << 20, Fill::normal_bf16}, y{8 << 20, Fill::normal_bf16}, w{1 << 20, Fill::normal_bf16};
   const Buffer table{1 << 20, Fill::scale_f32}, state{1 << 20, Fill::zero}, ids{1 << 20, Fill::zero};
   const bf16* in = x.as<bf16>();
@@ -60,19 +70,19 @@ void measure_launch(Session& session) {
   struct Point {
     const char* mode;
     int launches;
+    bool unlike = false;
   };
   // One round trip of a single launch, and long rows of them: the difference is what one more costs.
   const std::vector<Point> points{{"graph", 1}, {"graph", 10}, {"graph", 100}, {"graph", 1000},
-                                  {"stream", 1}, {"stream", 10}, {"stream", 100}, {"stream", 1000}, {"switch", 320}, {"after_read", 96}, {"after_far_read", 96}};
-  const auto key = [](const Point& p) { return Key{p.mode[0] != 'g' && p.mode[1] != 't' ? "suite-1/unlike" : "suite-1/empty", p.mode, text(p.launches)}; };
+                                  {"stream", 1}, {"stream", 10}, {"stream", 100}, {"stream", 1000}, {"switch", 320, true}, {"after_read", 96, true}, {"after_far_read", 96, true}};
+  const auto key = [](const Point& p) { return Key{p.unlike ? "suite-1/unlike" : "suite-1/empty", p.mode, text(p.launches)}; };
   measure_points(session, "launch", results, points, key, [&](const Point& p) {
     const std::string mode = p.mode;
-    if (mode == "switch") return time_switch(session.stream(), 0);
-    if (mode.starts_with("after")) return time_switch(session.stream(), mode == "after_read" ? kNear : kFar);
+    if (p.unlike) return time_unlike(session.stream(), mode == "switch" ? 0 : mode == "after_read" ? kNear : far());
     const Call call = [](cudaStream_t s, int) { launch_empty(s); };
     TimingOptions options;
     options.most_replays = 200;
-    return p.mode[0] == 'g' ? time_graph(session.stream(), p.launches, 1, call, options)
+    return mode == "graph" ? time_graph(session.stream(), p.launches, 1, call, options)
                             : time_stream(session.stream(), p.launches, 1, call, options);
   });
 }
