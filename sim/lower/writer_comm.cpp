@@ -36,7 +36,8 @@ const CollectiveCost& Writer::cost_of(const Communicator& comm, const Item& item
   if (found != collectives_.end()) return found->second;
   const CollectivePolicy policy = policy_for(comm.ranks());
   const CollectiveCost cost = moe::collective(comm_cost_, comm, item.op, item.bytes, policy, static_cast<int>(item.rows));
-  const CollectiveRequest request{.op = item.op, .gpus = comm.gpus, .bytes = item.bytes, .policy = policy};
+  CollectiveRequest request;
+  request.op = item.op, request.gpus = comm.gpus, request.bytes = item.bytes, request.policy = policy;
   const double links_us =
       as_links_allow(*case_.machine, *case_.routes, comm_cost_, request, cost, options_.tweaks.links).time_us;
   if (constexpr double kWorthSaying = 1.05; links_us > kWorthSaying * cost.time_us)

@@ -63,7 +63,7 @@ double part_us(Team& team, const Team::Filter& filter) {
 double empty_graph_us(const Team& team) {
   const GroupGraph graph(team.gpus(), [&] {
     for (int gpu = 0; gpu < team.gpus().size(); ++gpu) {
-      const OnDevice here(gpu);
+      const OnDevice here(team.gpus().device(gpu));
       launch_empty(team.gpus().stream(gpu));
     }
   });

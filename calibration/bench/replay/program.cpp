@@ -81,6 +81,8 @@ ReplayProgram first_rank_of(ReplayProgram program) {
   if (program.ranks == 1) return program;
   std::erase_if(program.ops, [](const ReplayOp& op) { return op.rank != 0 || !op.group.empty(); });
   program.first_rank_alone = true;
+  program.simulated_step_us = 0;
+  for (const ReplayOp& op : program.ops) program.simulated_step_us += op.simulated_us;
   return program;
 }
 

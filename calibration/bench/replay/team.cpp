@@ -38,15 +38,26 @@ Collective collective_of(const std::string& op_class) {
 }  // namespace
 
 Team::Team(const ReplayProgram& program) : gpus_(program.first_rank_alone ? 1 : program.ranks) {
-  for (int r = 0; r < gpus_.size(); ++r) {
-    const OnDevice here(r);
-    ranks_.push_back(std::make_unique<Rank>(program, r));
-  }
+  prepare(program);
   if (gpus_.size() == 1) return;
   std::vector<int> all;
   for (int r = 0; r < program.ranks; ++r) all.push_back(r);
   collectives_ = std::make_unique<Collectives>(gpus_, all);
   if (const std::string& why = collectives_->why_not(By::nccl); !why.empty()) throw Unsupported(why);
+}
+
+Team::Team(const ReplayProgram& program, const std::vector<int>& devices) : gpus_(devices) {
+  prepare(program);
+  std::vector<int> all;
+  for (int r = 0; r < program.ranks; ++r) all.push_back(r);
+  own_ = std::make_unique<OwnAllReduce>(gpus_, all);
+}
+
+void Team::prepare(const ReplayProgram& program) {
+  for (int r = 0; r < gpus_.size(); ++r) {
+    const OnDevice here(gpus_.device(r));
+    ranks_.push_back(std::make_unique<Rank>(program, r));
+  }
 }
 
 void Team::meet(const std::vector<const Rank::Step*>& all) {
@@ -58,8 +69,12 @@ void Team::meet(const std::vector<const Rank::Step*>& all) {
     in.push_back(s->in);
     out.push_back(s->out);
   }
-  collectives_->enqueue(By::nccl, collective_of(all[0]->op->op_class), in, out, static_cast<std::size_t>(all[0]->op->bytes()),
-                        gpus_.streams());
+  const auto bytes = static_cast<std::size_t>(all[0]->op->bytes());
+  if (own_ != nullptr) {
+    if (collective_of(all[0]->op->op_class) != Collective::all_reduce) throw Unsupported("our own kernels only all-reduce");
+    return own_->enqueue(OwnShape::one_shot, in, out, bytes, gpus_.streams());
+  }
+  collectives_->enqueue(By::nccl, collective_of(all[0]->op->op_class), in, out, bytes, gpus_.streams());
 }
 
 void Team::enqueue(const Filter& filter) {
@@ -67,7 +82,7 @@ void Team::enqueue(const Filter& filter) {
   while (true) {
     std::vector<const Rank::Step*> waiting;
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      const OnDevice here(static_cast<int>(r));
+      const OnDevice here(gpus_.device(static_cast<int>(r)));
       const std::vector<Rank::Step>& steps = ranks_[r]->steps();
       for (; at[r] < steps.size(); ++at[r]) {
         const Rank::Step& s = steps[at[r]];
@@ -90,12 +105,12 @@ std::vector<double> Team::replay(const GroupGraph& graph, int times) const {
   std::vector<double> out;
   std::vector<Events> events;
   for (int gpu = 0; gpu < gpus_.size(); ++gpu) {
-    const OnDevice here(gpu);
+    const OnDevice here(gpus_.device(gpu));
     events.emplace_back(kMostInFlight + 1);
   }
   const auto record = [&](int i) {
     for (int gpu = 0; gpu < gpus_.size(); ++gpu) {
-      const OnDevice here(gpu);
+      const OnDevice here(gpus_.device(gpu));
       BENCH_CHECK(cudaEventRecord(events[static_cast<std::size_t>(gpu)].at(i), gpus_.stream(gpu)));
     }
   };

@@ -16,8 +16,10 @@ namespace moe::bench {
 
 class Team {
  public:
-  /// Memory, weights and launches of all ranks; rank r is CUDA device r. Throws Unsupported.
+  /// Memory, weights and launches of all ranks; rank r is CUDA device r, and they meet in NCCL. Throws Unsupported.
   explicit Team(const ReplayProgram& program);
+  /// Rank r on devices[r], meeting in our own one-shot all-reduce: devices may be the same, to check a team on one GPU.
+  Team(const ReplayProgram& program, const std::vector<int>& devices);
 
   using Filter = std::function<bool(const ReplayOp&)>;
   /// Puts the ops that the filter takes on every rank's stream, in order; the ranks meet in their collectives.
@@ -29,10 +31,12 @@ class Team {
   std::vector<double> replay(const GroupGraph& graph, int times) const;
 
  private:
+  void prepare(const ReplayProgram& program);
   void meet(const std::vector<const Rank::Step*>& all);
   GpuGroup gpus_;
   std::vector<std::unique_ptr<Rank>> ranks_;
-  std::unique_ptr<Collectives> collectives_;
+  std::unique_ptr<Collectives> collectives_;  ///< or
+  std::unique_ptr<OwnAllReduce> own_;
 };
 
 }  // namespace moe::bench

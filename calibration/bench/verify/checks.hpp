@@ -21,6 +21,7 @@ std::vector<Check> attention_checks(bool small);
 std::vector<Check> small_checks(bool small);
 std::vector<Check> comm_checks(bool small);
 std::vector<Check> move_checks();
+std::vector<Check> replay_checks();
 
 /// Device memory filled with NaN bits: what a kernel does not write shows.
 Buffer poisoned(std::size_t bytes);

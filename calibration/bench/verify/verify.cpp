@@ -41,7 +41,7 @@ int verify(bool small, const std::string& only, int device) {
   BENCH_CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   std::vector<Check> all;
   for (const auto& list : {dense_checks(small), expert_checks(small), attention_checks(small), small_checks(small), move_checks(),
-                           comm_checks(small)})
+                           comm_checks(small), replay_checks()})
     all.insert(all.end(), list.begin(), list.end());
   int failed = 0, passed = 0, skipped = 0;
   for (const Check& c : all) {
