@@ -35,7 +35,8 @@ void write(const std::string& out, const std::string& text, const Streams& s) {
   file << text;
   file.close();
   if (!file) throw InputError(fmt::format("cannot write `{}`", out));
-  s.err << fmt::format("wrote {}; next: moe-sim show ./{}\n", out, out);
+  const bool is_path = out.find('/') != std::string::npos;  // a bare name would be looked for among the shipped ones
+  s.err << fmt::format("wrote {}; next: moe-sim show {}{}\n", out, is_path ? "" : "./", out);
 }
 
 }  // namespace

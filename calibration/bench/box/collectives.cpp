@@ -92,7 +92,6 @@ void add_communicator(const std::string& folder, const std::string& path, int gp
 
 /// Every group and size under one setting.
 void measure_setting(Session& session, const std::string& setting) {
-  if (nccl_version().empty()) throw Unsupported("built without NCCL: its header or library was not found (-DNCCL_ROOT=...)");
   if (setting == "p2p_sys" && all_nvlink()) throw Unsupported("every pair has NVLink, which NCCL uses by default");
   namespace fs = std::filesystem;
   const std::string path = fmt::format("nccl-{}/{}", nccl_version(), setting), folder = session.options().out;
@@ -116,9 +115,18 @@ void measure_setting(Session& session, const std::string& setting) {
   session.end();
 }
 
+/// One GPU: no collective, but what NCCL sees of the machine.
+void write_topology(const std::string& folder) {
+  dump_nccl_to("", (std::filesystem::path(folder) / "nccl-topo.xml").string());
+  const GpuGroup gpus(1);
+  const Collectives alone(gpus, {0});
+}
+
 }  // namespace
 
 void measure_nccl(Session& session, const std::string& setting) {
+  if (nccl_version().empty()) throw Unsupported("built without NCCL: its header or library was not found (-DNCCL_ROOT=...)");
+  if (device_count() == 1) return write_topology(session.options().out);
   if (setting == "default") return measure_setting(session, setting);
   try {  // a forced transport or protocol may be impossible here
     measure_setting(session, setting);

@@ -8,14 +8,14 @@ namespace {
 using Environment = std::vector<std::pair<std::string, std::string>>;
 
 Part nccl(const std::string& name, const std::string& what, Environment environment) {
-  return {"nccl-" + name, "NCCL, " + what, std::move(environment), {}, "/" + name};
+  return {"nccl-" + name, "NCCL, " + what, std::move(environment), {}, "/" + name, name == "default"};
 }
 
 }  // namespace
 
 const std::vector<Part>& parts() {
   static const std::vector<Part> all{
-      {"p2p", "every pair of GPUs, and the host: bandwidth and latency", {}, {"p2p.csv"}, ""},
+      {"p2p", "every pair of GPUs, and the host: bandwidth and latency", {}, {"p2p.csv"}, "", true},
       {"flows", "several transfers at the same time", {}, {"flows.csv", "flow_patterns.csv"}, ""},
       {"own", "our one-shot and two-shot all-reduce", {}, {}, "_shot"},
       nccl("default", "as it chooses", {}),

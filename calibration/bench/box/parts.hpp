@@ -14,6 +14,7 @@ struct Part {
   std::vector<std::pair<std::string, std::string>> environment;
   std::vector<std::string> files;  ///< that it alone writes
   std::string path;   ///< or: end of the path of its rows in the files that parts share
+  bool with_one_gpu = false;  ///< there is something to learn: the way to the host, NCCL's view of the machine
 };
 const std::vector<Part>& parts();
 
